@@ -47,6 +47,11 @@ interface ObservationBase<F> {
   readonly mark?: Mark
   /** Largest age of the answer in milliseconds, because replicas lag behind. The host adds the age of an `Age` header. */
   readonly ageMs?: number
+  /**
+   * The identity of the destination that was read, for a connection type that is `identified`: read in this check, in the probe's form. The
+   * host compares it with the connection's and does not record it.
+   */
+  readonly identity?: string
 }
 
 /** The report of a verifier: what it saw, never a verdict. */

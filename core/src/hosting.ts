@@ -40,6 +40,7 @@ export { digestAnswer } from './hosting/digest.ts'
 export { BreachError, failureWords, refusal, toDestinationError } from './hosting/failures.ts'
 export { declaredHosts, grantOf } from './hosting/grants.ts'
 export { credentialHeader } from './hosting/headers.ts'
+export { heldToIdentity, isIdentity, type KnownIdentity } from './hosting/identity.ts'
 export { type ReadObservation, readObservation, UNHEARD } from './hosting/observation.ts'
 export { clockOffset, clockReading, mergeReadings, NO_READINGS, type Readings, readAnswer } from './hosting/readings.ts'
 export {

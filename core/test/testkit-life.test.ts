@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { definePlugin, defineVerifier, Type } from '@claimcheck/core/plugin'
 import { createVirtualClock, type LifeOptions, liveClaim, runConformance } from '@claimcheck/core/testkit'
 import t, { type Test } from 'tap'
+import identified from '../../test/plugins/identified.ts'
 
 const MINUTE = 60_000
 const START = Date.UTC(2026, 0, 5, 12)
@@ -204,3 +205,39 @@ t.test('an age that each check measures is no difference between them', async (t
     names,
   )
 })
+
+const identities: readonly [
+  what: string,
+  at: (checks: number) => string | undefined,
+  verdict: string,
+  known?: string,
+][] = [
+  ['the same each time', () => 'system-1', 'failed'],
+  ['the one of the trial', () => 'system-1', 'failed', 'system-1'],
+  ['another than the one of the trial', () => 'system-1', 'unverifiable', 'system-2'],
+  ['another from the second check on', (checks) => (checks === 1 ? 'system-1' : 'system-2'), 'unverifiable'],
+  ['none', () => undefined, 'unverifiable'],
+]
+for (const [what, identityAt, verdict, known] of identities) {
+  t.test(`a life at a destination that tells ${what} ends ${verdict}`, async (t) => {
+    let checks = 0
+    const server = createServer((_request, response) => {
+      const identity = identityAt(++checks)
+      const headers = { date: new Date(clock.now()).toUTCString() }
+      response.writeHead(410, identity === undefined ? headers : { ...headers, 'x-database': identity }).end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const clock = createVirtualClock(START)
+    const options = { base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+    const { decision } = await liveClaim({
+      plugin: identified,
+      connection: { provider: 'records', options, ...(known === undefined ? {} : { identity: known }) },
+      claim: { action: 'test.record.keep', target: 'gone', params: {}, claimedAt: START },
+      submittedAt: START + 1000,
+      clock,
+      reach: async () => {},
+    })
+    t.equal(decision?.verdict.value, verdict)
+  })
+}

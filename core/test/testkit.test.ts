@@ -9,7 +9,7 @@ import { CALLS, callPlugin } from './bad-plugins/calls.ts'
 import { examine } from './bad-plugins/cases.ts'
 import { CONNECTIONS } from './bad-plugins/connections.ts'
 import { FORMS } from './bad-plugins/forms.ts'
-import { challengedPlugin, signedPlugin, ticketPlugin, tokenPlugin } from './bad-plugins/good.ts'
+import { challengedPlugin, identifiedPlugin, signedPlugin, ticketPlugin, tokenPlugin } from './bad-plugins/good.ts'
 import { LEAKS } from './bad-plugins/leaks.ts'
 import { LINES, linePlugin } from './bad-plugins/lines.ts'
 import { MANY, manyPlugin } from './bad-plugins/many.ts'
@@ -27,6 +27,7 @@ const OF_THE_TEST: readonly string[] = ['case.claim', 'case.read', 'secrets.long
 /** A good plugin of each way to read. */
 const GOOD: readonly (readonly [way: Way, plugin: () => Plugin])[] = [
   ['requests', ticketPlugin],
+  ['requests', () => identifiedPlugin()],
   ['signatures', signedPlugin],
   ['tokens', tokenPlugin],
   ['challenges', () => challengedPlugin()],

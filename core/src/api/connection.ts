@@ -12,6 +12,11 @@ export const ConnectionList = Type.Object(
           provider: Type.String({ examples: ['github'] }),
           scopes: Type.Array(Type.String(), { description: 'The permissions that its credentials have.' }),
           connected_at: Timestamp,
+          identity: Type.Optional(
+            Type.String({
+              description: 'What tells its destination from another at the same address, as its last trial read it.',
+            }),
+          ),
           actions: Type.Array(Type.String(), {
             description:
               'What can be claimed through it: actions, and their other names. Empty: no loaded plugin reads through this connection.',

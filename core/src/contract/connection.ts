@@ -30,6 +30,11 @@ export interface ConnectionType<O extends TObject = TObject> {
    * target is used. Left out, as for mailboxes, each has a view of its own, and a claim that fits two is ambiguous unless their options are the same.
    */
   readonly refusesHidden?: true
+  /**
+   * Promises that a probe tells an `identity`, and each check the one of the destination that it read. A read of another destination is
+   * `ambiguous_claim`; while no identity is known, no absence or difference blames.
+   */
+  readonly identified?: true
   /** The thing that a probe can try, and the form asks for. Left out where the credentials alone say what they can read. */
   readonly trial?: Trial
   /**
@@ -70,6 +75,11 @@ export interface ProbeResult {
   readonly warnings: readonly string[]
   /** The end of the credentials, if the destination says it. */
   readonly expiresAt?: Instant
+  /**
+   * What tells this destination from another at the same address, for an `identified` type: database system and timeline, account and mode,
+   * chain and genesis block. It has 1 to 200 printable ASCII characters without spaces, and is never a secret: the owner sees it.
+   */
+  readonly identity?: string
 }
 
 /** Tells whether a read is refused. One that is refused without credentials, and works with them, proves that they were accepted. */

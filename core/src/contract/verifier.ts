@@ -137,6 +137,8 @@ export interface Connection<O = JsonObject> {
   readonly provider: string
   /** The connection type's options, with a handle for each secret. Options can change between two checks; `id` and `provider` cannot. */
   readonly options: O
+  /** The identity that a probe told of the destination; undefined where none did. */
+  readonly identity?: string | undefined
 }
 
 export type DigestAlgorithm = 'sha256' | 'sha512'

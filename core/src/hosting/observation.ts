@@ -4,6 +4,7 @@ import type { JsonObject } from '../json.ts'
 import type { ActionProfile } from '../profile.ts'
 import { MAX_AGE_MS } from '../rules/consistency.ts'
 import { LATEST_INSTANT } from '../time.ts'
+import { isIdentity } from './identity.ts'
 
 const MAX_FACTS_BYTES = 8192
 const MAX_FACTS_DEPTH = 8
@@ -44,7 +45,7 @@ export function readObservation(
 
 /** Copies the contract's members as they will be stored, so that the verifier cannot change them between decision and storage. */
 function copyOf(returned: Observation): Observation {
-  const { kind, facts, mark, stays, ageMs, ...rest } = returned
+  const { kind, facts, mark, stays, ageMs, identity, ...rest } = returned
   const { differs } = rest as Partial<Extract<Observation, { kind: 'present' }>>
   const copy = {
     kind,
@@ -52,6 +53,7 @@ function copyOf(returned: Observation): Observation {
     mark,
     stays: Array.isArray(stays) ? stays.map(copyStay) : stays,
     ageMs,
+    identity,
     ...(kind === 'present' && { differs }),
   }
   return JSON.parse(JSON.stringify(copy))
@@ -77,6 +79,7 @@ const PARTS: readonly (readonly [part: ObservationPart, problemOf: ProblemOf])[]
   ['form', kindProblem],
   ['mark', markProblem],
   ['form', ageProblem],
+  ['form', identityProblem],
   ['stays', staysProblem],
   // A schema may cost more than linear time in what it is given.
   ['facts', ({ facts }, { factsProblem }) => factsSizeProblem(facts) ?? factsProblem(facts) ?? factsFormProblem(facts)],
@@ -97,6 +100,11 @@ function markProblem(observation: Observation): string | undefined {
 function ageProblem({ ageMs = 0 }: Observation): string | undefined {
   const isAge = Number.isSafeInteger(ageMs) && ageMs >= 0 && ageMs <= MAX_AGE_MS
   return isAge ? undefined : 'ageMs is not a length of time up to a day'
+}
+
+function identityProblem({ identity }: Observation): string | undefined {
+  const isRight = identity === undefined || isIdentity(identity)
+  return isRight ? undefined : 'identity is not 1 to 200 printable ASCII characters without spaces'
 }
 
 function staysProblem({ stays = [] }: Observation): string | undefined {

@@ -6,6 +6,7 @@ import { createCacheStore } from './check-cache.ts'
 import { runFaults } from './fault-run.ts'
 import { runFreshness } from './freshness-run.ts'
 import { type CheckRequest, errorCode, type Outcome, thrownText } from './host.ts'
+import { runIdentity } from './identity-run.ts'
 import {
   described,
   isSame,
@@ -73,6 +74,7 @@ async function runUnchanged(run: Run, seenCase: SeenCase): Promise<void> {
   if (run.wants(...SECRETS)) await runSecrets(run, seenCase)
   if (run.wants('load.fifty')) await runFifty(run, seenCase)
   if (run.wants('absence.hides-permission')) await runUnprivileged(run, seenCase)
+  if (run.wants('identity.told', 'identity.another')) await runIdentity(run, seenCase)
 }
 
 function sightProblem(sees: Sight, { observation, error }: Outcome): string | undefined {
@@ -197,8 +199,9 @@ async function runVerdict(run: Run, prepared: PreparedCase, asked: CheckRequest)
         await set(changes[reached]!.situation)
       }
     },
-    async check(records) {
-      const outcome = await check(lanes[0]!, { ...at(asked, 'case.verdict'), store, previous: previousOf(records) })
+    async check(records, identity) {
+      const previous = previousOf(records)
+      const outcome = await check(lanes[0]!, { ...at(asked, 'case.verdict'), store, previous, identity })
       findings.tell('observation.answered', unheardProblem(outcome.observation, outcome), { case: row.name })
       facts = outcome.observation?.facts ?? facts
       return outcome

@@ -84,8 +84,7 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
       if (one) checked.push(one)
     }
     await runMany(run, checked)
-    const claims = checked.map(({ claim }) => claim)
-    await runConnection(run, claims).catch((error: unknown) => {
+    await runConnection(run, checked).catch((error: unknown) => {
       tell('case.read', `the connection could not be tried: ${messageOf(error)}`)
     })
     if (cases.length === 0) tell('case.read', 'there are no cases')

@@ -4,6 +4,7 @@ import type { ConnectionType, ProbeResult } from '../contract/connection.ts'
 import { isDestinationError } from '../contract/destination-error.ts'
 import type { Claim } from '../contract/verifier.ts'
 import { originOf } from '../hosting/base-address.ts'
+import { isIdentity } from '../hosting/identity.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import { Value } from '../typebox.ts'
 import type { CallResult } from './call.ts'
@@ -11,25 +12,30 @@ import { echo, echoingFailure } from './echoes.ts'
 import { headerOf } from './exchange.ts'
 import { type ExpectedError, FAULTS } from './faults.ts'
 import { errorCode, type ProbeRequest, thrownText, valueAt } from './host.ts'
+import type { CheckedCase } from './prepared.ts'
 import { NOT_RECORDED } from './recording.ts'
 import { inLanes, type Run, searchSecrets } from './run.ts'
 import { echoWritten, SOCKET_FAULTS } from './socket-faults.ts'
 
-/** Tries the plugin's connection types. @param claims the claims of all cases */
-export async function runConnection(run: Run, claims: readonly Claim[]): Promise<void> {
+/** Tries the plugin's connection types, with the claims of all cases. */
+export async function runConnection(run: Run, checked: readonly CheckedCase[]): Promise<void> {
   const { connection, before, cases } = run.options
   if (connection === undefined) return
   const { type, options } = run.lanes[0]!.given(connection)
   const rows = oddOptions(type, options)
   const urlProblem = firstProblem(rows, (row) => baseUrlProblem(type, row, options))
   run.findings.tell('connection.base-url', urlProblem)
-  const fitProblem = firstProblem(claims, (claim) =>
+  const fitProblem = firstProblem(checked, ({ claim }) =>
     firstProblem(rows, (row) => fitsProblem(type, row, options, claim)),
   )
   run.findings.tell('connection.fits', fitProblem)
   if (!run.wants(...PROBE_CHECKS)) return
   await run.set(before ?? cases[0]?.situation)
-  await runProbe(run, connection)
+  await runProbe(
+    run,
+    connection,
+    checked.flatMap(({ outcome }) => outcome.observation?.identity ?? []),
+  )
 }
 
 interface OddOptions {
@@ -117,6 +123,7 @@ function copy(options: JsonObject): never {
 async function runProbe(
   { findings, lanes, memory, options: { destination } }: Run,
   connection: ProbeRequest['connection'],
+  told: readonly string[],
 ): Promise<void> {
   const { tell } = findings
   const probe = async (check: string, more: Partial<ProbeRequest> = {}, lane = lanes[0]!) => {
@@ -136,6 +143,8 @@ async function runProbe(
   tell('probe.asks', hasAsked ? undefined : 'returns without asking the destination whether the options work')
   if (problem !== undefined || !hasAsked) return
   const { type, options, target } = lanes[0]!.given(connection)
+  const { identity } = plain.value!
+  if (type.identified || identity !== undefined) tell('probe.identity', identityProblem(type, identity, told))
   if (type.trial && target === undefined)
     findings.untested('probe.works: name something to try as `target` of the connection')
   else tell('probe.works', plain.value!.proves === 'works' ? undefined : 'says `reached` of credentials that work')
@@ -184,6 +193,7 @@ const UNKNOWN_SECRET = 'a-secret-that-no-destination-knows'
 const PROBE_CHECKS = [
   'probe.result',
   'probe.asks',
+  'probe.identity',
   'probe.works',
   'probe.refused',
   'probe.unauthorized',
@@ -209,13 +219,27 @@ const CHECK_NAMES: ReadonlyMap<string, string> = new Map([
 
 function resultProblem({ value, error }: CallResult<ProbeResult>): string | undefined {
   if (error !== undefined) return `throws ${thrownText(error)} for credentials that work`
-  const { proves, scopes, warnings, expiresAt } = (value ?? {}) as Partial<ProbeResult>
+  const { proves, scopes, warnings, expiresAt, identity } = (value ?? {}) as Partial<ProbeResult>
   if (proves !== 'works' && proves !== 'reached') return 'says neither `works` nor `reached`'
   if (expiresAt !== undefined && !Number.isSafeInteger(expiresAt)) return 'gives no time in milliseconds as expiresAt'
+  if (identity !== undefined && !isIdentity(identity))
+    return 'gives an identity that is not 1 to 200 printable ASCII characters without spaces'
   const isRight = [scopes, warnings].every(
     (list) => Array.isArray(list) && list.every((one) => typeof one === 'string'),
   )
   return isRight ? undefined : 'returns no lists of texts as scopes and warnings'
+}
+
+/** @param told the identities that checks told */
+function identityProblem(
+  { identified }: ConnectionType,
+  identity: string | undefined,
+  told: readonly string[],
+): string | undefined {
+  if (!identified) return 'tells an identity, which its connection type does not promise: say `identified: true` there'
+  if (identity === undefined) return 'tells no identity, which its connection type promises'
+  if (told.length === 0 || told.includes(identity)) return undefined
+  return `tells the identity ${identity}, and a check of the same destination tells ${told[0]}`
 }
 
 function errorProblem(

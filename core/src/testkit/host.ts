@@ -34,6 +34,8 @@ export interface CheckRequest extends CallRequest {
   readonly claim: Claim
   readonly connection: GivenOrNone
   readonly previous?: readonly PreviousRead[]
+  /** The identity that the host has for the connection. Defaults to the given connection's. */
+  readonly identity?: string | undefined
   /** Calls `check` even where the verifier has `checkMany`. */
   readonly isSingle?: boolean
 }
@@ -50,6 +52,10 @@ export interface ProbeRequest extends CallRequest {
 export interface Outcome extends Omit<CallResult<Observation>, 'value'> {
   /** The value that the check returned, not yet validated. */
   readonly observation?: Observation
+  /** Tells whether the connection's type promises identities. */
+  readonly isIdentified: boolean
+  /** The identity that the connection had; undefined if the host knew none. */
+  readonly identity: string | undefined
 }
 
 export interface LaneOptions {
@@ -106,7 +112,7 @@ export async function openLane(options: LaneOptions) {
       const { claim, previous = [], isSingle = false } = asked
       const verifier = verifierFor(claim.action)!
       noteActivity(asked.doing)
-      const place = connections.placeOf(verifier, claim, asked.connection)
+      const { isIdentified, ...place } = connections.placeOf(verifier, claim, asked.connection, asked.identity)
       const { value, ...outcome } = await callPlugin(caller, place, asked, verifier.limits ?? {}, (context) => {
         const one = { claim: structuredClone(claim), previous: structuredClone(previous) }
         return isSingle || !verifier.checkMany
@@ -114,7 +120,13 @@ export async function openLane(options: LaneOptions) {
           : onlyOne(verifier.checkMany([one], context))
       })
       const logs = [...setupLogs, ...outcome.logs]
-      return { ...outcome, logs, ...('error' in outcome ? {} : { observation: value as Observation }) }
+      return {
+        ...outcome,
+        logs,
+        isIdentified,
+        identity: place.connection?.identity,
+        ...('error' in outcome ? {} : { observation: value as Observation }),
+      }
     },
     /** Checks all claims in one call of `checkMany`. */
     async checkMany(asked: ManyRequest): Promise<CallResult<readonly unknown[]>> {
@@ -168,34 +180,39 @@ function connectionsOf(parts: PluginParts, url: string, tokenHosts: readonly str
   }
 
   function given(connection: OrAt<GivenConnection>) {
-    const { provider, options, target } = valueAt(connection, url)
+    const { provider, options, target, identity } = valueAt(connection, url)
     const type = types.get(provider)
     if (!type) throw new TypeError(`the plugin has no connection type ${provider}`)
-    return { type, options: structuredClone(options), target }
+    return { type, options: structuredClone(options), target, identity }
   }
 
-  function connected(connection: OrAt<GivenConnection>) {
-    const { type, options } = given(connection)
+  function connected(connection: OrAt<GivenConnection>, known?: string) {
+    const { type, options, identity = known } = given(connection)
     const { options: shown, secrets } = withoutSecretValues(type, options)
-    const own = { id: 'conn_1', provider: type.provider, options: shown }
+    const own = { id: 'conn_1', provider: type.provider, options: shown, identity }
     const connected = { options, credentials: type.credentials, tokenHosts, refreshes }
     return { type, connection: own, secrets, connected, baseUrl: type.baseUrl(structuredClone(shown) as never) }
   }
 
-  function placeOf(verifier: Verifier, claim: Claim, connection: GivenOrNone): ReadPlace {
+  function placeOf(
+    verifier: Verifier,
+    claim: Claim,
+    connection: GivenOrNone,
+    identity?: string,
+  ): ReadPlace & Pick<Outcome, 'isIdentified'> {
     if (connection === null) {
       const source = verifier.profile.access.anonymous ? verifier.anonymousSource?.(structuredClone(claim)) : undefined
       if (!source) throw new TypeError('the claim cannot be read without a connection')
       const credentials = types.get(source.provider)?.credentials
       const connected = { options: {}, credentials, tokenHosts }
-      return { connection: null, secrets: new Map(), connected, baseUrl: source.baseUrl }
+      return { connection: null, secrets: new Map(), connected, baseUrl: source.baseUrl, isIdentified: false }
     }
-    const { type, ...own } = connected(connection)
+    const { type, ...own } = connected(connection, identity)
     if (type.fits(optionsOf(own.connection), structuredClone(claim)) !== true) {
       throw new TypeError('the connection does not fit the claim')
     }
     const baseUrl = verifier.destination?.(structuredClone(claim), structuredClone(own.connection)) ?? own.baseUrl
-    return { ...own, baseUrl }
+    return { ...own, baseUrl, isIdentified: type.identified === true }
   }
 
   return { given, connected, placeOf }

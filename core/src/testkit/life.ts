@@ -103,6 +103,7 @@ export async function liveClaim(given: LifeOptions): Promise<Life> {
     const freshBy = freshnessOf(profile, dated)
     const times = { claimedAt, deadlineAt, submittedAt, freshBy }
     const store = createCacheStore()
+    let identity: string | undefined
     const strike = { fault: answer }
     while (records.length < MOST_CHECKS) {
       const { at } = nextCheck(profile, times, records, CLOSING)
@@ -110,7 +111,16 @@ export async function liveClaim(given: LifeOptions): Promise<Life> {
       const sentAt = clock.now()
       const previous = previousOf(records)
       const doing = { check: 'life' }
-      const outcome = await lane.check({ claim, connection: given.connection, previous, store, strike, doing })
+      const outcome = await lane.check({
+        claim,
+        connection: given.connection,
+        previous,
+        store,
+        strike,
+        doing,
+        identity,
+      })
+      identity ??= outcome.observation?.identity
       records.push(recordOf(outcome, { profile, claim }, sentAt, clock.now()))
       log.push(
         ...outcome.logs.map(logLine),

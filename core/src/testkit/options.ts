@@ -15,6 +15,11 @@ export interface ConformanceOptions<S = unknown, P = unknown> {
   readonly destination: Destination<S, P>
   /** A situation in which what the cases claim is not there yet. The kit goes back to it to see that checks notice changes. */
   readonly before?: S
+  /**
+   * For a connection type that is `identified`: a situation in which another destination answers, such as another database or account. All
+   * other situations are of one identity.
+   */
+  readonly another?: S
   readonly cases: readonly Case<S, P>[]
   /**
    * Names of the kit's checks, while a plugin's author works on them. Others are made only where these need them, and the report says in
@@ -34,6 +39,8 @@ export interface GivenConnection {
   readonly options: JsonObject
   /** Target that a probe tries, where the type has a `trial`. These options can read it. */
   readonly target?: string
+  /** The identity that the connection's trial told, for a type that is `identified`. Defaults to the one that the first check tells. */
+  readonly identity?: string
 }
 
 /** A place to read, on loopback. See `recorded` for one that replays answers. */

@@ -1,6 +1,7 @@
 /** Decides a case's claim by the rules, over all the checks that the schedule makes of it, and records outcomes as a host does. */
 import type { Claim } from '../contract/verifier.ts'
 import { type CheckRecord, isRead, type Observation, type ReadRecord } from '../evidence.ts'
+import { heldToIdentity } from '../hosting/identity.ts'
 import { clockReading } from '../hosting/readings.ts'
 import type { ActionProfile } from '../profile.ts'
 import { type Contradiction, contradictionOf, expectedOf } from '../rules/consistency.ts'
@@ -29,16 +30,18 @@ export async function verdictOf({
   readonly profile: ActionProfile
   readonly claim: Claim
   readonly clock: KitClock
-  check(previous: CheckRecord[]): Promise<Outcome>
+  check(previous: CheckRecord[], identity: string | undefined): Promise<Outcome>
   reach(): Promise<void>
 }): Promise<Verdict | undefined> {
   const records: CheckRecord[] = []
+  let identity: string | undefined
   while (records.length < MOST_CHECKS) {
     const { at } = nextCheck(profile, claim, records, CLOSING)
     clock.set(Math.max(at, (records.at(-1)?.answeredAt ?? claim.submittedAt) + 1))
     await reach()
     const sentAt = clock.now()
-    const outcome = await check(records)
+    const outcome = await check(records, identity)
+    identity ??= outcome.observation?.identity
     records.push(recordOf(outcome, { profile, claim }, sentAt, Math.max(sentAt, clock.now())))
     const decision = decide(profile, claim, records, clock.now())
     if (decision) return decision.verdict
@@ -55,12 +58,26 @@ interface CheckSubject {
 export function recordOf(outcome: Outcome, asked: CheckSubject, sentAt: number, answeredAt: number): CheckRecord {
   const { observation, error } = outcome
   const read = observation && readOf(outcome, observation, asked, sentAt, answeredAt)
-  if (read && !contradictionIn(read, asked)) return read
+  if (read && !contradictionIn(read, asked)) {
+    const held = holdTo(outcome, read.observation)
+    return held ? { ...read, observation: held } : { sentAt, answeredAt, failure: { code: 'ambiguous_claim' } }
+  }
   return {
     sentAt,
     answeredAt,
     failure: { code: errorCode(error) ?? 'verifier_error', ...retryAt(error, answeredAt) },
   }
+}
+
+/** Holds a read to the identity of its connection as a host does, or to the one that it tells where the kit knows none yet. */
+function holdTo(
+  { isIdentified, identity }: Pick<Outcome, 'isIdentified' | 'identity'>,
+  observation: Observation,
+): Observation | undefined {
+  const { identity: told, ...seen } = observation
+  if (!isIdentified) return seen
+  const text = identity ?? told
+  return heldToIdentity(observation, text === undefined ? undefined : { text, since: 0 }, 0)
 }
 
 /**

@@ -52,6 +52,7 @@ export function options(
     unprivileged: { provider: 'tracker', options: { token: GUEST_TOKEN, ...client } },
     destination: way === 'lines' ? lineTracker() : tracker(),
     before: 'open',
+    another: 'another',
     cases: [
       ...rows.map((row) => ({
         ...row,

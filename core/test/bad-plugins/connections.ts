@@ -8,7 +8,7 @@ import {
   secret,
   Type,
 } from '@claimcheck/core/plugin'
-import { BASE, connection, ticketPlugin } from './good.ts'
+import { BASE, connection, identifiedPlugin, ticketPlugin } from './good.ts'
 import type { BadPlugin } from './row.ts'
 
 function withType(replaced: Partial<ConnectionType>): () => Plugin {
@@ -93,6 +93,54 @@ export const CONNECTIONS: readonly BadPlugin[] = [
     withProbe(
       async (options, context) => ({ ...(await connection.probe(options, context)), expiresAt: '2026-10-01' }) as never,
     ),
+  ],
+  [
+    'identity.told',
+    'promises an identity that its checks do not tell',
+    () => identifiedPlugin({ checked: () => undefined }),
+  ],
+  [
+    'identity.another',
+    'repeats the identity that its connection has',
+    () => identifiedPlugin({ checked: (id, { context }) => context.connection!.identity ?? `project-${id}` }),
+  ],
+  [
+    'identity.another',
+    'tells the same identity of every destination',
+    () => identifiedPlugin({ checked: () => 'project-17' }),
+  ],
+  [
+    'identity.another',
+    'remembers the identity of an earlier check',
+    () =>
+      identifiedPlugin({
+        checked(id, { context: { cache } }) {
+          const known = (cache.get('identity') as string | undefined) ?? `project-${id}`
+          cache.set('identity', known)
+          return known
+        },
+      }),
+  ],
+  ['probe.identity', 'probes no identity', () => identifiedPlugin({ probed: () => undefined })],
+  [
+    'probe.identity',
+    'tells another identity than its checks',
+    () => identifiedPlugin({ probed: (id) => `account-${id}` }),
+  ],
+  [
+    'probe.identity',
+    'tells an identity that its type does not promise',
+    () => identifiedPlugin({ identified: undefined }),
+  ],
+  [
+    'probe.result',
+    'tells a sentence as the identity',
+    () => identifiedPlugin({ probed: (id) => `project number ${id}` }),
+  ],
+  [
+    'observation.form',
+    'tells a sentence as the identity of a read',
+    () => identifiedPlugin({ checked: (id) => `no. ${id}` }),
   ],
   [
     'probe.works',

@@ -141,7 +141,7 @@ function closedAt(stays: readonly Stay[]) {
   return first ? { closed_at: new Date(first.appeared.notAfter).toISOString() } : {}
 }
 
-const Account = Type.Object({ scopes: Type.Array(Type.String()) })
+const Account = Type.Object({ project_id: Type.Integer(), scopes: Type.Array(Type.String()) })
 
 function probedBy(authOf: (options: Record<string, unknown>) => Auth): ConnectionType['probe'] {
   return async (options, { http }) => {
@@ -207,6 +207,35 @@ export function ticketPlugin(replaced: Replaced = {}): Plugin {
     }),
     ...replaced.plugin,
   }) as Plugin
+}
+
+/** How a plugin tells the identity of the tracker, by the id of its only project. */
+export interface Identified {
+  readonly checked?: (id: number, look: Look) => string | undefined
+  readonly probed?: (id: number) => string | undefined
+  readonly identified?: true | undefined
+}
+
+/** The same, through a connection that tells the identity of its destination. */
+export function identifiedPlugin({
+  checked = (id) => `project-${id}`,
+  probed = (id) => `project-${id}`,
+  ...type
+}: Identified = {}): Plugin {
+  const identity = (told: string | undefined) => (told === undefined ? {} : { identity: told })
+  return ticketPlugin({
+    parts: {
+      observe: (seen, look) => ({ ...parts.observe(seen, look), ...identity(checked(seen.id, look)) }),
+    },
+    connection: {
+      identified: true,
+      ...(type as { identified?: true }),
+      async probe({ token }, { http }) {
+        const { value } = await http.json(`${BASE}/account`, { schema: Account, auth: bearer(String(token)) })
+        return { proves: 'works', scopes: value.scopes, warnings: [], ...identity(probed(value.project_id)) }
+      },
+    },
+  })
 }
 
 /** The same, by signatures that the host makes. */

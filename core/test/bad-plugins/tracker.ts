@@ -10,7 +10,14 @@ export const MINUTE = 60_000
 export const TOKEN = 'tracker-token-0123456789abcdef'
 export const GUEST_TOKEN = 'guest-token-0123456789abcdef'
 
-export type Situation = 'open' | 'closed' | 'closed after many events' | 'closed otherwise' | 'missing' | 'closed late'
+export type Situation =
+  | 'open'
+  | 'closed'
+  | 'closed after many events'
+  | 'closed otherwise'
+  | 'missing'
+  | 'closed late'
+  | 'another'
 
 interface TrackerEvent {
   readonly kind: 'opened' | 'labelled' | 'closed'
@@ -42,6 +49,8 @@ export const TICKETS: Readonly<Record<Situation, Ticket | undefined>> = {
   'closed otherwise': { resolution: 'wontfix', events: [OPENED, event('closed', NOON)] },
   'closed late': { resolution: 'fixed', events: [OPENED, event('closed', NOON + 12 * MINUTE, NOON)] },
   missing: undefined,
+  // The same address leads to another tracker, which has the same ticket.
+  another: { resolution: 'fixed', events: [OPENED, event('closed', NOON)] },
 }
 const OPEN: Ticket = { resolution: null, events: [OPENED] }
 const PER_PAGE = 2
@@ -81,13 +90,14 @@ export function tracker(): Destination<Situation, undefined> {
       return token === TOKEN || token === GUEST_TOKEN ? send(200, { token, expires_in: 60 }) : send(401, {})
     }
     const isMember = isBy(TOKEN)
+    const id = situation === 'another' ? 18 : 17
     if (!isMember && !isBy(GUEST_TOKEN)) {
       const challenge = `Bearer realm="http://${headers.host}/token",service="tracker"`
       return send(401, { message: 'Who are you?' }, { 'www-authenticate': challenge })
     }
     const { pathname, searchParams } = new URL(url, 'http://tracker')
-    if (pathname === '/projects/ACME') return send(200, { id: 17, key: 'ACME', may_read: isMember })
-    if (pathname === '/account') return send(200, { scopes: isMember ? ['tickets:read'] : [] })
+    if (pathname === '/projects/ACME') return send(200, { id, key: 'ACME', may_read: isMember })
+    if (pathname === '/account') return send(200, { project_id: id, scopes: isMember ? ['tickets:read'] : [] })
     if (method === 'POST' && pathname === '/rpc') {
       const call = JSON.parse(await bodyOf(request))
       return send(200, { jsonrpc: '2.0', id: call.id, result: called(call, isMember) })

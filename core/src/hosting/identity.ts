@@ -1,0 +1,45 @@
+/** Identities of destinations: what a probe told of the place that it tried, and each check tells of the place that it read. */
+import type { Instant, Observation } from '../evidence.ts'
+
+const IDENTITY = /^[\x21-\x7e]{1,200}$/
+
+/** Tells whether a value has the form of an identity: 1 to 200 printable ASCII characters without spaces. */
+export function isIdentity(value: unknown): value is string {
+  return typeof value === 'string' && IDENTITY.test(value)
+}
+
+/** The identity that a connection's reads are held to. */
+export interface KnownIdentity {
+  readonly text: string
+  /** The time of the trial that told this identity first. */
+  readonly since: Instant
+}
+
+/**
+ * Holds a read through a connection of an `identified` type to the identity that the connection's trial told.
+ * @param known undefined where no trial told an identity
+ * @returns the observation to record, which cannot blame unless one known destination answered since the claim's submission; undefined for
+ * a read of another destination
+ */
+export function heldToIdentity(
+  { identity, ...seen }: Observation,
+  known: KnownIdentity | undefined,
+  submittedAt: Instant,
+): Observation | undefined {
+  if (identity === undefined || known === undefined) return withoutBlame(seen)
+  if (identity !== known.text) return undefined
+  return known.since <= submittedAt ? seen : withoutBlame(seen)
+}
+
+/** Takes from an observation what rules blame by: an absence or difference that counts, and the earliest time of an entry of the log. */
+function withoutBlame(observation: Observation): Observation {
+  const { mark, stays } = observation
+  const isAsClaimed = observation.kind === 'present' && observation.differs.length === 0
+  return {
+    ...observation,
+    ...(!isAsClaimed && mark !== 'unsettled' && { mark: 'may_have_been' }),
+    ...(stays && {
+      stays: stays.map(({ appeared: { notAfter }, ...stay }) => ({ ...stay, appeared: { notAfter } })),
+    }),
+  }
+}
