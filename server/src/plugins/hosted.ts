@@ -61,13 +61,13 @@ export type Normalizable = Pick<Claim, 'target' | 'params'>
 
 type ConnectionData = Pick<
   ConnectionType,
-  'provider' | 'title' | 'options' | 'credentials' | 'help' | 'trial' | 'refusesHidden'
+  'provider' | 'title' | 'options' | 'credentials' | 'help' | 'trial' | 'refusesHidden' | 'identified'
 >
 
 /** Copies the data of a connection type, without its functions. */
 export function connectionData(type: ConnectionData): ConnectionData {
-  const { provider, title, options, credentials, help, trial, refusesHidden } = type
-  return { provider, title, options, help, ...defined({ credentials, trial, refusesHidden }) }
+  const { provider, title, options, credentials, help, trial, refusesHidden, identified } = type
+  return { provider, title, options, help, ...defined({ credentials, trial, refusesHidden, identified }) }
 }
 
 export interface HostedConnectionType extends ConnectionData {

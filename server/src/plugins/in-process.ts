@@ -4,6 +4,7 @@ import { createHttp, normalAddress, secretNames, withoutSecretValues } from '@cl
 import type { CheckLimits, Connection, ConnectionType, Manifest, PluginParts, Verifier } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { copyJson } from '../base/json-copy.ts'
+import { defined } from '../base/pick.ts'
 import type { Reach } from '../outbound/outbound.ts'
 import { batched } from './batches.ts'
 import { cacheFor, createCheckCache } from './check-cache.ts'
@@ -126,7 +127,7 @@ export function onlyAddress(type: Pick<ConnectionType, 'options' | 'baseUrl'>): 
 export type ConnectionTypes = (provider: string) => Pick<ConnectionType, 'options'> | undefined
 
 /** Makes a connection as its plugin gets it: without options where nobody knows which of them are secrets. */
-export function withHandles({ id, provider, options }: Connection, types: ConnectionTypes): Connection {
+export function withHandles({ id, provider, options, identity }: Connection, types: ConnectionTypes): Connection {
   const type = types(provider)
-  return { id, provider, options: type ? withoutSecretValues(type, options).options : {} }
+  return { id, provider, options: type ? withoutSecretValues(type, options).options : {}, ...defined({ identity }) }
 }

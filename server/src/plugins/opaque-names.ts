@@ -13,13 +13,13 @@ export function createOpaqueNames() {
     /** Makes a name for a workspace, which does not reveal its id. */
     share: (workspaceId: string) => named('workspace', workspaceId),
     /**
-     * Names one connection with its current credentials. What those can read stays hidden from other connections, and from this connection
-     * after its credentials change.
+     * Names one connection with its current credentials and the identity of its destination. What is read with them stays hidden from other
+     * connections, and from this connection after either changes.
      */
     cacheKey(connection: Connection | null): string {
       if (!connection) return ''
-      const { id, provider, options } = connection
-      return `${named('connection', JSON.stringify({ id, provider, options }))} `
+      const { id, provider, options, identity } = connection
+      return `${named('connection', JSON.stringify({ id, provider, options, identity }))} `
     },
   }
 }

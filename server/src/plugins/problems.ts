@@ -67,6 +67,7 @@ const ConnectionTypeData = Type.Object({
   options: Type.Object({ type: Type.Literal('object'), properties: Type.Object({}) }),
   credentials: Type.Optional(Type.Record(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }), Type.Object({}))),
   refusesHidden: Type.Optional(Type.Literal(true)),
+  identified: Type.Optional(Type.Literal(true)),
   trial: Type.Optional(
     Type.Object({ title: text, description: text, example: Type.Optional(text) }, { additionalProperties: false }),
   ),

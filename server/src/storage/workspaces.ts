@@ -1,5 +1,6 @@
 /** Workspaces, their API keys and their connections, as rows. */
 
+import type { KnownIdentity } from '@claimcheck/core/hosting'
 import type { Proven } from '@claimcheck/core/plugin'
 import type { Instant, JsonObject } from '@claimcheck/core/rules'
 import type { Payer } from '../base/payers.ts'
@@ -71,6 +72,12 @@ export type AddressVisibility = 'published' | 'withheld'
  */
 export type ConnectionState = Proven | 'refused'
 
+/** The identity of a destination as the last trial that told one has it. */
+export interface StoredIdentity extends KnownIdentity {
+  /** The identity before this one, which the connection had until `since`; null if this is the first. */
+  readonly former: string | null
+}
+
 export const connections = table('connections', ['id'], {
   id: text('id'),
   workspaceId: text('workspace_id'),
@@ -105,6 +112,8 @@ export const connections = table('connections', ['id'], {
   trialTarget: nullable(text('trial_target')),
   /** The time when the credentials end, as the destination said. */
   expiresAt: nullable(instant('expires_at')),
+  /** The identity of the destination, for a type that tells identities; null where no trial told one. */
+  identity: nullable(json<StoredIdentity>('identity')),
 })
 
 export type WorkspaceRow = RowOf<typeof workspaces>
@@ -121,7 +130,7 @@ export type ConnectionRow = RowOf<typeof connections>
 /** Codes of failures which say that the destination refuses a connection. */
 export const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden'])
 
-const found = part(connections, 'scopes', 'notes', 'state', 'stateAt', 'trialTarget', 'expiresAt')
+const found = part(connections, 'scopes', 'notes', 'state', 'stateAt', 'trialTarget', 'expiresAt', 'identity')
 /** The result of a trial. */
 export type Found = RowOf<typeof found>
 

@@ -26,4 +26,5 @@ export const UNREAD = {
   stateAt: null,
   trialTarget: null,
   expiresAt: null,
+  identity: null,
 } as const

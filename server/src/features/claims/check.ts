@@ -3,7 +3,14 @@
  * else.
  */
 
-import { clockReading, requireOrigin, type SecretValues, UNHEARD, withoutSecretValues } from '@claimcheck/core/hosting'
+import {
+  clockReading,
+  heldToIdentity,
+  requireOrigin,
+  type SecretValues,
+  UNHEARD,
+  withoutSecretValues,
+} from '@claimcheck/core/hosting'
 import { type Claim, type Connection, DestinationError } from '@claimcheck/core/plugin'
 import {
   type CheckRecord,
@@ -57,6 +64,8 @@ interface CheckedSource {
   readonly hasVoice: boolean
   /** The connection that the check's requests use, with its credentials. */
   readonly connected: GivenConnection | undefined
+  /** Holds a read to the identity of the connection. @throws DestinationError `ambiguous_claim` for a read of another destination */
+  readonly hold: (seen: Observation) => Observation
 }
 
 /** The most that an address which a workspace chose can make its answers older: a greater age would put off its deadlines. */
@@ -215,10 +224,10 @@ export function createCheckRunner({
     if (answers === 0) return refuse(UNHEARD, 'an observation that was read nowhere')
     const readings = requests.readings()
     const { recorded, baseUrl, hasVoice } = source
-    const { ageMs: ownAgeMs = 0, ...observed } = observation
+    const held = source.hold(observation)
+    const { ageMs: ownAgeMs = 0, identity: _, ...observed } = held
     const age = ageOf(Math.max(profile.ageMs ?? 0, ownAgeMs), readings.ageMs, recorded)
-    if (age.isTooOld && !outlastsAge(observation))
-      return { sentAt, answeredAt, failure: { code: 'unexpected_response' } }
+    if (age.isTooOld && !outlastsAge(held)) return { sentAt, answeredAt, failure: { code: 'unexpected_response' } }
     // A cached answer has a `Date` as old as itself.
     if (hasVoice && readings.ageMs === 0) clock.heard(requireOrigin(baseUrl), readings, turn)
     const setMs = clock.setSince(claim.submittedAt)
@@ -265,7 +274,14 @@ export function createCheckRunner({
     const type = registry.connectionType(provider)
     const refreshes = connection ? connections.refreshesOf(connection) : undefined
     const connected = type && connectedBy(type, connection, refreshes)
-    return { baseUrl, recorded, hasVoice: isListed, connected }
+    const hold = (seen: Observation) => {
+      const held = type?.identified
+        ? heldToIdentity(seen, connection?.knownIdentity ?? undefined, claim.submittedAt)
+        : seen
+      if (!held) throw new DestinationError('ambiguous_claim')
+      return held
+    }
+    return { baseUrl, recorded, hasVoice: isListed, connected, hold }
   }
 
   /** Returns the time of an answer: never before `sentAt`, also when the clock is set back during the check. */
@@ -367,8 +383,8 @@ function tenantOf({ workspaceId, payer }: ClaimRow): Tenant {
 const NO_SECRETS: SecretValues = new Map()
 
 /** Picks the part of a connection that a verifier sees. */
-function toGiven({ id, provider, options }: OpenConnection): Connection {
-  return { id, provider, options }
+function toGiven({ id, provider, options, knownIdentity }: OpenConnection): Connection {
+  return { id, provider, options, identity: knownIdentity?.text }
 }
 
 /** Picks the part of a claim that a verifier sees. */

@@ -135,6 +135,7 @@ function connectionProblems(row: Row): string[] {
     ...problemIf(!isJsonObject(options), 'options is not an object'),
     ...problemIf(!Array.isArray(scopes), 'scopes is not a list'),
     ...problemIf(!Array.isArray(notes), 'notes is not a list'),
+    ...problemIf(row.identity !== null && !isJsonObject(jsonIn(String(row.identity))), 'identity is not an object'),
     ...(row.state === null ? [] : oneOf(row, 'state', CONNECTION_STATES)),
   ]
   if (!isJsonObject(sealed)) return [...problems, 'sealed_secrets is not an object']

@@ -1,6 +1,6 @@
 /** The health of a connection: its state in words, and what went wrong since. */
-import type { Instant } from '@claimcheck/core/rules'
-import { type ConnectionState, REFUSALS } from '../../storage/workspaces.ts'
+import { formatInstant, type Instant } from '@claimcheck/core/rules'
+import { type ConnectionState, REFUSALS, type StoredIdentity } from '../../storage/workspaces.ts'
 import type { ConnectionSummary } from './connections.ts'
 
 /** Words for the states of a connection in a table, without a sentence around them. */
@@ -23,6 +23,11 @@ export function failureOf(connection: ConnectionSummary): string | null {
   const { state, lastFailure } = connection
   if (state === 'refused') return lastFailure !== null && REFUSALS.has(lastFailure) ? lastFailure : 'refused'
   return isFailing(connection) && lastFailure !== 'forbidden' ? lastFailure : null
+}
+
+/** Says that the destination of a connection is another than before; the identity has a former one. */
+export function anotherThan({ text, since, former }: StoredIdentity): string {
+  return `Since ${formatInstant(since)} its destination is ${text}, another than before, which was ${former}.`
 }
 
 const WARNED_BEFORE_MS = 7 * 24 * 60 * 60_000

@@ -3,7 +3,7 @@
  * only looks: a person may start any number of them, at a destination that hangs.
  */
 
-import { originOf, type Refreshes, withoutSecretValues } from '@claimcheck/core/hosting'
+import { isIdentity, originOf, type Refreshes, withoutSecretValues } from '@claimcheck/core/hosting'
 import { DestinationError, isDestinationError, type Proven } from '@claimcheck/core/plugin'
 import { DESTINATION_ERROR_CODES, type Instant, type JsonObject } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
@@ -41,6 +41,8 @@ export interface Probe {
   readonly proves: Proven | null
   /** The end of the credentials, if the destination says it. */
   readonly expiresAt: Instant | null
+  /** The identity of the destination, for a type that is `identified`; null where the probe told none. */
+  readonly identity: string | null
   /** The reason for the failure, for the operator alone: it says what is in the network. */
   readonly reason?: string | undefined
 }
@@ -120,7 +122,7 @@ export function createTrial(parts: TrialOptions): Trial {
       const probed = await type.probe(options, { requests, timer, target, tenant })
       const breach = requests.breach()
       if (breach) throw breach
-      return readProbe(probed, requests.leaks())
+      return readProbe(type, probed, requests.leaks())
     }
     try {
       return await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))
@@ -174,7 +176,7 @@ function admit(
 const LONGEST_TARGET = 1024
 
 /** The result of a failed probe. */
-export const NOTHING_FOUND = { scopes: [], notes: [], proves: null, expiresAt: null } as const
+export const NOTHING_FOUND = { scopes: [], notes: [], proves: null, expiresAt: null, identity: null } as const
 
 function noTarget({ title, trial }: HostedConnectionType): ServiceError {
   const msg = trial
@@ -209,16 +211,23 @@ export function notConnected({ failure, reason }: Probe, insists: boolean): NotC
  * Reads the result of the plugin's probe, for owners to see.
  * @throws TypeError
  */
-function readProbe(probed: unknown, leaks: Pick<LeakFinder, 'redact'>): Probe {
-  const { proves, scopes, warnings, expiresAt } = (probed ?? {}) as Record<string, unknown>
+function readProbe(
+  { identified }: HostedConnectionType,
+  probed: unknown,
+  leaks: Pick<LeakFinder, 'isIn' | 'redact'>,
+): Probe {
+  const { proves, scopes, warnings, expiresAt, identity } = (probed ?? {}) as Record<string, unknown>
   if (!isTexts(scopes) || !isTexts(warnings)) throw new TypeError('the probe must return lists of texts')
   if (proves !== 'works' && proves !== 'reached') throw new TypeError('the probe must say what it proved')
   if (expiresAt !== undefined && !isMoment(expiresAt)) throw new TypeError('the probe must return a time as expiresAt')
+  if (identity !== undefined && (!isIdentity(identity) || leaks.isIn(identity)))
+    throw new TypeError('the probe must return 1 to 200 printable characters, without a credential, as identity')
   const shown = (texts: readonly string[]) =>
     texts
       .slice(0, MAX_TEXTS)
       .map((text) => (text.length > TOO_LONG ? `[a text of ${text.length} characters]` : leaks.redact(text)))
-  return { proves, scopes: shown(scopes), notes: shown(warnings), expiresAt: expiresAt ?? null, failure: null }
+  const told = { expiresAt: expiresAt ?? null, identity: identified ? (identity ?? null) : null }
+  return { proves, scopes: shown(scopes), notes: shown(warnings), ...told, failure: null }
 }
 
 const MAX_TEXTS = 100

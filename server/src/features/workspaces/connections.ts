@@ -21,6 +21,7 @@ import {
   type ConnectionState,
   type Found,
   REFUSALS,
+  type StoredIdentity,
 } from '../../storage/workspaces.ts'
 import { usualName } from './connection-names.ts'
 import { type ConnectionSecrets, createConnectionSecrets } from './connection-secrets.ts'
@@ -74,6 +75,8 @@ export interface ConnectionSummary {
   readonly trialTarget: string | null
   /** The end of the credentials, if the destination says it. */
   readonly expiresAt: Instant | null
+  /** The identity of the destination; null for a type that tells none, and where no trial told one. */
+  readonly identity: StoredIdentity | null
   /** The actions that can be verified through the connection. */
   readonly actions: readonly string[]
   /** Other names under which claims of those actions are read through the connection. */
@@ -106,7 +109,8 @@ export interface TestResult {
 }
 
 /** A connection with its secrets. Receipts name its base address if the operator lists it, or the connection publishes it. */
-export type OpenConnection = Connection & PublishedConnection
+export type OpenConnection = Omit<Connection, 'identity'> &
+  PublishedConnection & { readonly knownIdentity?: StoredIdentity | null }
 
 export interface ConnectionServiceOptions extends TrialOptions {
   readonly storage: Storage
@@ -221,11 +225,15 @@ export class ConnectionService {
         sealedSecrets,
         sealedTokens: this.#tokens.replaced(stored, given),
         sourceKey: this.#sealing.usableSourceKey(stored),
-        ...this.#foundBy(tried),
+        ...this.#foundBy(tried, stored.identity),
       }
       if (!(await tx.connections.replaceSecrets(stored, next))) return undefined
       await this.#note(tx, id, failure)
-      const details = { credentials: Object.keys(given).sort().join(' '), ...outcome(tried) }
+      const details = {
+        credentials: Object.keys(given).sort().join(' '),
+        ...outcome(tried),
+        ...changeOf(stored.identity, next.identity),
+      }
       this.#recordChange(tx, stored, 'connection.credentials_replaced', acting, details)
       return next
     })
@@ -252,15 +260,20 @@ export class ConnectionService {
     const tried = await this.#tryStored(row, target)
     const { failure, reason } = tried
     const state = stateOf(tried)
+    const found = this.#foundBy(tried, row.identity)
     await this.#storage.write(async (tx) => {
       await this.#note(tx, id, failure)
-      if (failure === null) await tx.connections.tried(row, this.#foundBy(tried))
+      if (failure === null) await tx.connections.tried(row, found)
       // A target that was shown before is hidden now, which differs from one that does not exist.
       else if (failure === 'forbidden' && tried.target === row.trialTarget) {
         const { scopes, notes, expiresAt } = row
-        await tx.connections.tried(row, this.#foundBy({ ...tried, scopes, notes, expiresAt }))
+        await tx.connections.tried(row, { ...found, scopes, notes, expiresAt })
       }
-      this.#recordChange(tx, row, 'connection.tested', acting, { failure, state })
+      this.#recordChange(tx, row, 'connection.tested', acting, {
+        failure,
+        state,
+        ...changeOf(row.identity, found.identity),
+      })
     })
     return { failure, state, reason }
   }
@@ -349,13 +362,14 @@ export class ConnectionService {
   }
 
   #open(row: ConnectionRow): OpenConnection {
-    const sealed = JSON.stringify([row.sealedSecrets, row.sourceKey])
+    const sealed = JSON.stringify([row.sealedSecrets, row.sourceKey, row.identity])
     const known = this.#opened.get(row.id)
     if (known?.sealed === sealed) return known.connection
     const connection = {
       id: row.id,
       provider: row.provider,
       options: { ...row.options, ...this.#sealing.unseal(row) },
+      knownIdentity: row.identity,
       publishesAddress: row.address === 'published',
       sourceKey: this.#sealing.sourceKeyOf(row),
     }
@@ -401,7 +415,7 @@ export class ConnectionService {
       sealedTokens: this.#tokens.connected({ id, workspaceId, provider: type.provider }, options),
       sourceKey: this.#sealing.newSourceKey(id),
       address,
-      ...this.#foundBy(tried),
+      ...this.#foundBy(tried, null),
       connectedBy: userId,
       connectedAt: at,
       disconnectedAt: null,
@@ -411,7 +425,14 @@ export class ConnectionService {
     }
     const summary = this.#toSummary(row)
     const secrets = Object.keys(sealedSecrets).join(' ')
-    const details = { provider: row.provider, name: summary.name, address, credentials: secrets, ...outcome(tried) }
+    const details = {
+      provider: row.provider,
+      name: summary.name,
+      address,
+      credentials: secrets,
+      ...outcome(tried),
+      ...changeOf(null, row.identity),
+    }
     await this.#storage.write(async (tx) => {
       await requireWorkspace(tx, workspaceId)
       const others = await tx.connections.active([workspaceId])
@@ -459,10 +480,16 @@ export class ConnectionService {
     }
   }
 
-  #foundBy(tried: Probe & Pick<Tried, 'target'>): Found {
+  /** @param identity the identity before, which stays where the trial told none */
+  #foundBy(tried: Probe & Pick<Tried, 'target'>, identity: StoredIdentity | null): Found {
     const { scopes, notes, expiresAt, target } = tried
     const state = stateOf(tried)
-    return { scopes, notes, expiresAt, trialTarget: target, state, stateAt: state === null ? null : this.#now() }
+    const at = this.#now()
+    const isOther = tried.identity !== null && tried.identity !== identity?.text
+    return {
+      ...{ scopes, notes, expiresAt, trialTarget: target, state, stateAt: state === null ? null : at },
+      identity: isOther ? { text: tried.identity, since: at, former: identity?.text ?? null } : identity,
+    }
   }
 
   #recordChange(tx: Writes, row: ConnectionRow, event: AuditEvent, by: Acting, details: AuditDetails): void {
@@ -486,6 +513,12 @@ function stateOf({ failure, proves }: Probe): ConnectionState | null {
 function outcome(tried: Probe): AuditDetails {
   const { failure } = tried
   return failure === null ? { state: stateOf(tried) } : { failure }
+}
+
+/** Describes a new identity of the destination for the audit trail. */
+function changeOf(before: StoredIdentity | null, after: StoredIdentity | null): AuditDetails {
+  if (after === null || after.text === before?.text) return {}
+  return { identity: after.text, ...(before && { former_identity: before.text }) }
 }
 
 /**

@@ -6,6 +6,7 @@ export const workspaceMigrations = {
   '001-workspaces': { up: createWorkspaces },
   '003-keys': { up: createOwned },
   '017-holders': { up: createHolders },
+  '019-connection-identities': { up: addIdentities },
 }
 
 async function createWorkspaces(db: MigrationDb, dialect: Dialect): Promise<void> {
@@ -115,6 +116,13 @@ async function createConnections(db: MigrationDb): Promise<void> {
     table.bigInteger('state_at')
     table.text('trial_target')
     table.bigInteger('expires_at')
+  })
+}
+
+async function addIdentities(db: MigrationDb): Promise<void> {
+  await db.schema.alterTable('connections', (table) => {
+    // The identity of the destination that a trial told, as JSON; null where none did.
+    table.text('identity')
   })
 }
 

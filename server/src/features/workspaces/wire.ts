@@ -9,12 +9,13 @@ export function toConnectionList(
   publicActions: readonly string[],
 ): wire.ConnectionList {
   return {
-    connections: connections.map(({ id, name, provider, scopes, connectedAt, actions, aliases }) => ({
+    connections: connections.map(({ id, name, provider, scopes, connectedAt, identity, actions, aliases }) => ({
       id,
       name,
       provider,
       scopes: [...scopes],
       connected_at: formatInstant(connectedAt),
+      identity: identity?.text,
       actions: [...actions, ...aliases],
     })),
     public_actions: [...publicActions],

@@ -77,6 +77,8 @@ function runner(
     now?: () => number
     allowPrivate?: string[]
     timeoutMs?: number
+    /** The identity that the connection has; its type tells identities then. */
+    knownIdentity?: OpenConnection['knownIdentity']
     /** Its check makes its requests itself, or none. */
     isUnheard?: boolean
   } = {},
@@ -87,7 +89,9 @@ function runner(
     options: over.options ?? { host: 'a', token: TOKEN },
     publishesAddress: true,
     sourceKey: Buffer.alloc(32),
+    ...(over.knownIdentity !== undefined && { knownIdentity: over.knownIdentity }),
   }
+  const type = { ...connectionType, ...(over.knownIdentity !== undefined && { identified: true as const }) }
   // What is tested is not how it asks.
   const heard = (check: Check) =>
     (async (claim: Claim, context: CheckContext) => {
@@ -118,7 +122,7 @@ function runner(
   const manifest = { hosts: [String(connection.options.host), 'target'], programs: ['none'] }
   const { check } = createCheckRunner({
     activity: { connectionRead: (id) => noted.push(id) },
-    registry: registryOf({ verifiers, connections: [connectionType] }, { manifest, logger, now }),
+    registry: registryOf({ verifiers, connections: [type] }, { manifest, logger, now }),
     connections: {
       openById: over.openById ?? (async (id) => (id === connection.id ? connection : undefined)),
       refreshesOf: createMemoryRefreshes,
@@ -136,6 +140,31 @@ function runner(
   const run = (claim: ClaimRow, history: readonly CheckRecord[]) => check(claim, history, 'looking')
   return { run, logged, noted, connection }
 }
+
+const known = { text: 'acct_1/live', since: NOON, former: null }
+const seen =
+  (identity: string | undefined): Check =>
+  () => ({ ...ABSENT, mark: 'final', identity })
+
+t.test('a read is held to the identity of its connection, which its plugin knows', async (t) => {
+  const told = seen('acct_1/live')
+  t.strictSame(await failure(t, told, { knownIdentity: known }), { ...ABSENT, mark: 'final' })
+  t.strictSame(await failure(t, told), { ...ABSENT, mark: 'final' }, 'of a type that tells none, it means nothing')
+  t.strictSame(await failure(t, seen('acct_1/test'), { knownIdentity: known }), { code: 'ambiguous_claim' })
+  const unblamed = { ...ABSENT, mark: 'may_have_been' }
+  t.strictSame(await failure(t, seen(undefined), { knownIdentity: known }), unblamed)
+  t.strictSame(await failure(t, told, { knownIdentity: null }), unblamed, 'none is stored')
+  const later = { ...known, since: NOON + 1 }
+  t.strictSame(await failure(t, told, { knownIdentity: later }), unblamed, 'it is stored since the submission')
+  t.strictSame(await failure(t, seen('two words'), { knownIdentity: known }), { code: 'verifier_error' })
+  let given: string | undefined
+  const asked: Check = (_claim, { connection }) => {
+    given = connection!.identity
+    return ABSENT
+  }
+  await failure(t, asked, { knownIdentity: known })
+  t.equal(given, 'acct_1/live')
+})
 
 async function failure(t: Test, check: Check, over?: Parameters<typeof runner>[2]): Promise<unknown> {
   const record = await runner(t, check, over).run(claim, [])

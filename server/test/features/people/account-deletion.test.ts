@@ -120,6 +120,7 @@ t.test('of a deleted workspace no secret is left, and the doctor finds it sound'
     stateAt: null,
     trialTarget: null,
     expiresAt: null,
+    identity: null,
   }
   const connection = { id: 'conn_1', workspaceId, name: null, provider: 'mailbox', options: {}, connectedBy: null }
   const told = { address: 'withheld', scopes: [], notes: [] } as const

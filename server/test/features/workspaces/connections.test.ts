@@ -33,7 +33,7 @@ const canWrite: Probe = async () => ({ proves: 'works', scopes: ['read'], warnin
 async function open(
   t: Test,
   probe: Probe = nothing,
-  { allowPrivate = [] as string[], folder = t.testdir(), slots = 256 } = {},
+  { allowPrivate = [] as string[], folder = t.testdir(), slots = 256, identified = false } = {},
 ) {
   const type = defineConnectionType({
     ...WORKING,
@@ -48,6 +48,7 @@ async function open(
     ),
     baseUrl: ({ host }) => (host.startsWith('127.') ? `http://${host}` : `https://${host}`),
     probe,
+    ...(identified ? { identified } : {}),
   })
   const file = join(folder, 'claimcheck.db')
   const storage = await openSqlite(file)
@@ -391,6 +392,57 @@ t.test('what a probe tells has no credential in it, and an end', async (t) => {
   t.notOk(JSON.stringify(scopes).includes(Buffer.from(`ann:${TOKEN}`).toString('base64').slice(6, -4)))
   t.equal(notes[0], '[a text of 100000 characters]')
   t.equal(notes.length, 100)
+})
+
+t.test('the identity of a destination is stored, and another one only by another trial', async (t) => {
+  let identity: string | undefined = 'acct_1/live'
+  const probe: Probe = async () => ({
+    ...(await nothing(undefined as never, undefined as never)),
+    ...(identity === undefined ? {} : { identity }),
+  })
+  const { connections, workspace, db, add } = await open(t, probe, { identified: true })
+  const service = connections()
+  const { id } = await add(service)
+  const stored = async () => [
+    (await service.list(workspace.id))[0]!.identity,
+    (await service.openById(id))!.knownIdentity,
+  ]
+  const first = { text: 'acct_1/live', since: NOON, former: null }
+  t.strictSame(await stored(), [first, first])
+  await service.test(id)
+  t.strictSame(await stored(), [first, first], 'the same')
+  identity = undefined
+  await service.test(id)
+  t.strictSame(await stored(), [first, first], 'none was told')
+  identity = 'acct_1/test'
+  await service.test(id)
+  const second = { text: 'acct_1/test', since: NOON, former: 'acct_1/live' }
+  t.strictSame(await stored(), [second, second])
+  identity = 'acct_2/live'
+  await service.replaceSecrets(id, { token: 'another-token' }, { insists: false })
+  const third = { text: 'acct_2/live', since: NOON, former: 'acct_1/test' }
+  t.strictSame(await stored(), [third, third])
+  for (identity of ['another-token', 'two words', '', 'x'.repeat(201)])
+    t.match(await service.test(id), { failure: 'unexpected_error' }, identity)
+  t.strictSame(await stored(), [third, third])
+  const told = (await db('audit_trail').orderBy('position')).map(({ details }) => JSON.parse(details))
+  t.strictSame(
+    told.flatMap(({ identity, former_identity = null }) => (identity ? [[identity, former_identity]] : [])),
+    [
+      ['acct_1/live', null],
+      ['acct_1/test', 'acct_1/live'],
+      ['acct_2/live', 'acct_1/test'],
+    ],
+  )
+})
+
+t.test('an identity of a type that promises none is left out', async (t) => {
+  const probe: Probe = async () => ({
+    ...(await nothing(undefined as never, undefined as never)),
+    identity: 'acct_1/live',
+  })
+  const { add } = await open(t, probe)
+  t.equal((await add()).identity, null)
 })
 
 t.test('the operator reads what the probe asked last, and what came of it', async (t) => {

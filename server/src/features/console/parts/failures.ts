@@ -13,7 +13,7 @@ const WORDS: Readonly<Record<FailureCode | 'refused' | 'unexpected_error', strin
   too_large: 'the destination sent more than a check may read',
   misconfigured: 'the options of the connection cannot work as they are',
   unsupported_target: 'the plugin cannot read targets of this kind',
-  ambiguous_claim: 'several connections fit the claim',
+  ambiguous_claim: 'several connections fit the claim, or another destination answered than the one that was tried',
   unsupported_action: 'no plugin checks this action now',
   verifier_error: 'the plugin that reads it failed',
   unexpected_error: 'the plugin that reads it failed',
@@ -36,6 +36,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   unavailable: TEST_AGAIN,
   timeout: TEST_AGAIN,
   unexpected_response: TEST_AGAIN,
+  ambiguous_claim:
+    'If its destination was restored or replaced, and is the right one, test the connection: it is held to what answers then.',
   misconfigured: 'Disconnect it, and connect the destination again with options that fit.',
 }
 

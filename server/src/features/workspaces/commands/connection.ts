@@ -9,7 +9,7 @@ import { formatOrNull } from '../../../base/timestamp.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import type { HostedConnectionType } from '../../../plugins/hosted.ts'
-import { endingOf, failureOf, STATE_WORDS } from '../connection-health.ts'
+import { anotherThan, endingOf, failureOf, STATE_WORDS } from '../connection-health.ts'
 import type { NotConnected } from '../connection-trial.ts'
 import type { ConnectionService, ConnectionSummary, TestResult } from '../connections.ts'
 import type { Overlap } from '../overlaps.ts'
@@ -78,7 +78,7 @@ export function addConnectionCommands(program: Command, withServices: WithServic
         const ambiguous_with = idsOf(ambiguous)
         print(
           options,
-          { id, name, provider, address: shown, scopes, actions, notes, state, ambiguous_with, ...ending(added) },
+          { id, name, provider, address: shown, scopes, actions, notes, state, ambiguous_with, ...found(added) },
           [
             `Connected ${name} (${id}). It verifies: ${actions.join(', ') || 'nothing yet'}.`,
             ...stateLines(added),
@@ -101,7 +101,8 @@ export function addConnectionCommands(program: Command, withServices: WithServic
         ...[stateOf(item), formatOrNull(item.stateAt) ?? '-', formatOrNull(item.expiresAt) ?? '-'],
         ...[String(item.ambiguous.length || '-'), item.actions.join(' ')],
       ])
-      print(options, listed.map(toJson), table(LIST_HEAD, rows))
+      const others = listed.flatMap(({ id, identity }) => (identity?.former ? [`${id}: ${anotherThan(identity)}`] : []))
+      print(options, listed.map(toJson), [...table(LIST_HEAD, rows), ...others])
     })
 
   subcommand(connection, 'rename', 'give a connection another name')
@@ -125,12 +126,12 @@ export function addConnectionCommands(program: Command, withServices: WithServic
     .action(async (id: string, options: OutputOptions & { try?: string }) => {
       const tested = await withPlugins(async ({ connections }) => {
         const result = await connections.test(id, { target: options.try })
-        const found = (await connections.list()).find((one) => one.id === id)
-        return { ...result, expiresAt: found?.expiresAt ?? null }
+        const tried = (await connections.list()).find((one) => one.id === id)
+        return { ...result, expiresAt: tried?.expiresAt ?? null, identity: tried?.identity ?? null }
       })
       const { failure, state } = tested
       if (failure !== null) throw notRead(tested)
-      print(options, { id, failure, state, ...ending(tested) }, stateLines(tested))
+      print(options, { id, failure, state, ...found(tested) }, stateLines(tested))
     })
 
   subcommand(connection, 'update', 'replace the credentials of a connection; the new ones are tried first')
@@ -147,7 +148,7 @@ export function addConnectionCommands(program: Command, withServices: WithServic
       const { connection, failure } = updated
       const notes = notesOn({ ...connection, lastFailure: failure })
       const { provider, scopes, state } = connection
-      print(options, { id, provider, scopes, notes, state, ...ending(connection) }, [
+      print(options, { id, provider, scopes, notes, state, ...found(connection) }, [
         `The connection ${id} has the new credentials.`,
         ...stateLines(connection),
         ...notes.map((note) => `Note: ${note}`),
@@ -271,7 +272,9 @@ function stateOf(connection: ConnectionSummary): string {
 
 const REACHED = 'It is reached, but not tried: nothing shows yet that it can be read.'
 
-function stateLines({ state, expiresAt }: Pick<ConnectionSummary, 'state' | 'expiresAt'>): string[] {
+type Findings = Pick<ConnectionSummary, 'expiresAt' | 'identity'>
+
+function stateLines({ state, expiresAt, identity }: Pick<ConnectionSummary, 'state'> & Findings): string[] {
   const end = endingOf({ expiresAt }, Date.now())
   return [
     ...(state === 'works' ? ['It works: the destination was read through it.'] : []),
@@ -279,12 +282,18 @@ function stateLines({ state, expiresAt }: Pick<ConnectionSummary, 'state' | 'exp
       ? [REACHED, `Name something to read with: ${typed('connection test ID --try TARGET')}`]
       : []),
     ...(end ? [`Its credentials ${end.isOver ? 'ended' : 'end'} at ${formatInstant(end.at)}: replace them.`] : []),
+    ...(identity ? [identity.former === null ? `Its destination is ${identity.text}.` : anotherThan(identity)] : []),
   ]
 }
 
-/** Writes the end of the credentials in JSON, if the destination says it. */
-function ending({ expiresAt }: Pick<ConnectionSummary, 'expiresAt'>): object {
-  return expiresAt === null ? {} : { expires_at: formatInstant(expiresAt) }
+/** Writes in JSON the end of the credentials and the identity of the destination, as far as the destination says them. */
+function found({ expiresAt, identity }: Findings): object {
+  return {
+    expires_at: expiresAt === null ? undefined : formatInstant(expiresAt),
+    identity: identity?.text,
+    identity_since: identity ? formatInstant(identity.since) : undefined,
+    former_identity: identity?.former ?? undefined,
+  }
 }
 
 function notRead({ failure, reason = failure ?? '' }: TestResult): CommandError {
@@ -301,6 +310,6 @@ function toJson(connection: DescribedConnection) {
   return {
     ...{ id, name, workspace_id: workspaceId, provider, address: shown, scopes },
     ...{ connected_at: formatInstant(connectedAt), state, state_at: formatOrNull(stateAt) },
-    ...{ failure: failureOf(connection), ...ending(connection), actions, ambiguous_with: idsOf(ambiguous) },
+    ...{ failure: failureOf(connection), ...found(connection), actions, ambiguous_with: idsOf(ambiguous) },
   }
 }

@@ -6,6 +6,7 @@ import { visibleName } from '@claimcheck/core/words/plain-text'
 import { propertyLabel } from '../../../../base/schema-properties.ts'
 import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
 import type { Registry } from '../../../../plugins/registry.ts'
+import type { StoredIdentity } from '../../../../storage/workspaces.ts'
 import { type FactRows, Facts } from '../../../../web/parts/facts.tsx'
 import { MARKS } from '../../../../web/parts/icons.tsx'
 import { Empty } from '../../../../web/parts/table.tsx'
@@ -202,12 +203,29 @@ function ConnectionCard({ connection, named, type, address, overlaps, by }: Conn
               <Time at={connectedAt} /> by {by}
             </>,
           ],
+          ['Identity', type?.identified ? <Identity of={connection.identity} /> : null],
           ['Credentials end', connection.expiresAt === null ? null : <Time at={connection.expiresAt} />],
           ...readRows(connection),
         ]}
       />
       {useWorkspace().isOwner && <ConnectionActions connection={connection} type={type} />}
     </article>
+  )
+}
+
+/** Shows the identity of a destination, and the one that it had before. */
+function Identity({ of }: { readonly of: StoredIdentity | null }) {
+  if (of === null) return <span class="none">unknown: until a test tells it, what is missing blames nobody</span>
+  const { text, since, former } = of
+  return (
+    <>
+      <code>{text}</code>
+      {former === null ? null : (
+        <>
+          : since <Time at={since} /> another than before, which was <code>{former}</code>
+        </>
+      )}
+    </>
   )
 }
 
