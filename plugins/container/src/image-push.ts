@@ -1,10 +1,24 @@
 /** The verifier of `container.image.push`: it reads the tag, and reports what it is. */
-import { credential, DestinationError, defineVerifier, type Observation } from '@claimcheck/core/plugin'
+import {
+  credential,
+  DestinationError,
+  defineVerifier,
+  type Observation,
+  type PreviousRead,
+} from '@claimcheck/core/plugin'
 import { connectionType, type Options } from './connection.ts'
 import { addressOf, imageOf, isCache, typedAddress } from './image.ts'
-import { normalizePlatform } from './platform.ts'
+import { lackingOf, normalizePlatform } from './platform.ts'
 import { type Facts, type Params, platformsFact, profile } from './profile.ts'
-import { digestLike, type Manifest, MOST_BYTES, onlyImage, openRepository, unexpected } from './repository.ts'
+import {
+  digestLike,
+  type Manifest,
+  MOST_BYTES,
+  onlyImage,
+  openRepository,
+  type Repository,
+  unexpected,
+} from './repository.ts'
 
 /** Time by which registries with several machines lag. Milliseconds. */
 const LAG_MS = 10_000
@@ -32,54 +46,69 @@ export const imagePush = defineVerifier({
     const age = now() >= claimedAt + profile.toleranceMs ? { ageMs: LAG_MS } : {}
     const url = connection ? typedAddress((connection.options as Options).base_url) : addressOf(image.host)
     const repository = openRepository({ url, name: image.name, auth: credential('registry') }, { ...context, now })
-    const manifest = await repository.readManifest(params.tag)
-    if (!manifest) {
-      await repository.requireUnlisted(params.tag)
-      // A tag that was there a moment ago is taken away and set again by somebody, perhaps also as it was claimed.
-      const isFleeting = previous.some(({ observation }) => observation.kind === 'present')
-      return { kind: 'absent', facts: {}, ...age, ...(isFleeting && { mark: 'may_have_been' }) }
-    }
-    const { digest, platforms } = params
-    const facts = digestFacts(manifest, params)
-    if (facts.found_digest !== digest) {
-      if (manifest.isOld) throw unexpected()
-      // A manifest that is there beside the tag's may have had the tag, before another push took it over. A child of the index explains itself.
-      const isChild = manifest.children?.some((child) => child.digest === digest)
-      const mayHaveBeen = !isChild && (await repository.readManifest(digest)) !== undefined
-      return { kind: 'present', differs: ['digest'], facts, ...age, ...(mayHaveBeen && { mark: 'may_have_been' }) }
-    }
-    const found = platforms && (await repository.platformsOf(manifest, platforms))
-    const all = { ...facts, ...platformFacts(platforms, found) }
-    if (all.platforms_missing) {
-      if (manifest.isOld) throw unexpected()
-      // The digest fixes the content, so no later push gives it a platform.
-      return { kind: 'present', differs: ['platforms'], facts: all, ...age, mark: 'final' }
-    }
-    const isUndated = previous.every(
-      ({ observation }) => observation.kind === 'present' && observation.differs.length === 0,
-    )
-    return { kind: 'present', differs: [], facts: { ...all, ...(isUndated && { undated: true }) }, ...age }
+    const { tag, digest } = params
+    const manifest = await repository.readTag(tag, (read) => foundDigest(read, digest) === digest)
+    const look = { params, repository, previous }
+    if (!manifest) return { ...(await absent(look)), ...age }
+    const isClaimed = foundDigest(manifest, digest) === digest
+    return { ...(isClaimed ? await present(manifest, look) : await another(manifest, look)), ...age }
   },
 })
 
-/** Compares the platforms of a manifest with those that are claimed; without any, there are no such facts. */
-function platformFacts(
-  claimed: readonly string[] = [],
-  found: readonly string[] | undefined,
-): Pick<Facts, 'platforms_missing' | 'platforms_found'> {
-  if (!found) return {}
-  const missing = claimed.filter((one) => !found.includes(one))
-  const platforms_found = platformsFact(found)
-  return { platforms_missing: missing.length, ...(platforms_found && { platforms_found }) }
+interface Look {
+  readonly params: Params
+  readonly repository: Repository
+  readonly previous: readonly PreviousRead[]
+}
+
+type Seen = Observation<Facts>
+
+/**
+ * The digest by which a manifest is compared with the claim. An index with one image is built where an attestation goes with an image, and who pulls
+ * the tag gets that image: its digest counts, too.
+ */
+function foundDigest(manifest: Manifest, digest: string): string {
+  return onlyImage(manifest)?.digest === digest ? digest : digestLike(digest, manifest)
+}
+
+/** Reports that there is no such tag. One that was there a moment ago is taken away and set again, perhaps also as it was claimed. */
+async function absent({ params, repository, previous }: Look): Promise<Seen> {
+  await repository.requireUnlisted(params.tag)
+  const wasThere = previous.some(({ observation }) => observation.kind === 'present')
+  return { kind: 'absent', facts: {}, ...(wasThere && { mark: 'may_have_been' }) }
 }
 
 /**
- * Compares a manifest with the claimed digest. An index with one image is built where an attestation goes with an image, and who pulls the tag
- * gets that image: its digest counts, and the facts name both.
+ * Reports that the tag is another digest. A manifest that is there beside the tag's may have had the tag, before another push took it over. A child
+ * of the tag's index is there for the index.
  */
-function digestFacts(manifest: Manifest, { tag, digest }: Params): Facts {
-  const own = digestLike(digest, manifest.bytes)
-  return own !== digest && onlyImage(manifest)?.digest === digest
-    ? { tag, found_digest: digest, index_digest: own }
-    : { tag, found_digest: own }
+async function another(manifest: Manifest, { params, repository, previous }: Look): Promise<Seen> {
+  const { tag, digest } = params
+  if (manifest.isOld) throw unexpected()
+  const isChild = manifest.children?.some((child) => child.digest === digest)
+  const wasMarked = previous.some(({ observation }) => observation.mark === 'may_have_been')
+  const mayHaveBeen = !isChild && (wasMarked || (await repository.readManifest(digest)) !== undefined)
+  const facts = { tag, found_digest: digestLike(digest, manifest) }
+  return { kind: 'present', differs: ['digest'], facts, ...(mayHaveBeen && { mark: 'may_have_been' }) }
+}
+
+/** Reports that the tag is the claimed digest, and its platforms. The digest fixes the content, so no later push gives it another platform. */
+async function present(manifest: Manifest, { params, repository, previous }: Look): Promise<Seen> {
+  const { tag, digest, platforms } = params
+  const own = digestLike(digest, manifest)
+  const facts = { tag, found_digest: digest, ...(own !== digest && { index_digest: own }) }
+  const isUndated = previous.every(({ observation }) => showsClaimed(observation))
+  const dated = { ...facts, ...(isUndated && { undated: true as const }) }
+  if (!platforms) return { kind: 'present', differs: [], facts: dated }
+  const found = await repository.platformsOf(manifest, platforms)
+  const platforms_found = platformsFact(found)
+  const platforms_missing = lackingOf(platforms, found).length
+  const seen = { platforms_missing, ...(platforms_found !== undefined && { platforms_found }) }
+  if (platforms_missing === 0) return { kind: 'present', differs: [], facts: { ...dated, ...seen } }
+  if (manifest.isOld) throw unexpected()
+  return { kind: 'present', differs: ['platforms'], facts: { ...facts, ...seen }, mark: 'final' }
+}
+
+function showsClaimed(observation: Observation): boolean {
+  return observation.kind === 'present' && observation.differs.length === 0
 }

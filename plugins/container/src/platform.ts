@@ -20,8 +20,17 @@ const USUAL_VARIANTS: ReadonlyMap<string, string> = new Map([
 export function normalizePlatform(text: string): string {
   const [system = '', named = '', given = ''] = text.toLowerCase().split('/')
   const [architecture, own] = ARCHITECTURES.get(named) ?? [named]
-  const digits = /^arm/.test(architecture) ? given.replace(/^(?=[0-9])/, 'v') : given
-  const variant = own ?? (architecture === 'arm' && digits === '' ? 'v7' : digits)
+  const variant = own ?? (/^arm/.test(architecture) ? given.replace(/^(?=[0-9])/, 'v') : given)
   const isUsual = variant === '' || variant === USUAL_VARIANTS.get(architecture)
   return [SYSTEMS.get(system) ?? system, architecture, ...(isUsual ? [] : [variant])].join('/')
+}
+
+/**
+ * Lists the platforms for which there is no image. Who names no variant means any: `linux/amd64/v3` is one of `linux/amd64`. An image for
+ * `linux/arm` is for its usual variant.
+ */
+export function lackingOf(wanted: readonly string[], found: readonly string[]): string[] {
+  const isFor = (one: string, other: string) =>
+    one === other || one.startsWith(`${other}/`) || (one.endsWith('/arm') && other === `${one}/v7`)
+  return wanted.filter((other) => !found.some((one) => isFor(one, other)))
 }

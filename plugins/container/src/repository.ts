@@ -14,7 +14,7 @@ import {
   Type,
   Value,
 } from '@claimcheck/core/plugin'
-import { normalizePlatform } from './platform.ts'
+import { lackingOf, normalizePlatform } from './platform.ts'
 
 const IMAGES: ReadonlySet<string | undefined> = new Set([
   'application/vnd.oci.image.manifest.v1+json',
@@ -37,6 +37,8 @@ const UNKNOWN: readonly string[] = ['MANIFEST_UNKNOWN', 'NOT_FOUND']
 /** The size of the largest manifest that registries have to take, by the specification. */
 export const MOST_BYTES = 4 * 1024 * 1024
 const MOST_AGE_S = 60
+/** The longest manifest that is remembered, in characters: the cache limits how many entries it has, and not their size. */
+const MOST_KEPT = 32 * 1024
 const TAGS_A_PAGE = 1000
 const MOST_PAGES = 40
 const MOST_UNDECLARED = 8
@@ -53,7 +55,7 @@ const Descriptor = Type.Object({
   platform: Type.Optional(Platform),
   annotations: Type.Optional(Type.Object({ 'vnd.docker.reference.type': Type.Optional(Type.String()) })),
 })
-export type Descriptor = Static<typeof Descriptor>
+type Descriptor = Static<typeof Descriptor>
 
 // A document that is an image and an index would be taken for the one by some clients, and for the other by others (CVE-2021-41190).
 const common = { schemaVersion: Type.Literal(2), mediaType: Type.Optional(Type.String()) }
@@ -67,9 +69,12 @@ const Index = Type.Object({
 const Errors = Type.Object({ errors: Type.Array(Type.Object({ code: Type.String() })) })
 const Tags = Type.Object({ tags: Type.Union([Type.Array(Type.String()), Type.Null()]) })
 
+type Algorithm = 'sha256' | 'sha512'
+
 /** A manifest as the registry answered it: of an image, or an index of them. */
 export interface Manifest {
-  readonly bytes: Uint8Array<ArrayBuffer>
+  /** The digests of its bytes, which this check or an earlier one computed. */
+  readonly digests: Readonly<Record<Algorithm, string>>
   /** The images and other things that an index lists; undefined of an image. */
   readonly children: readonly Descriptor[] | undefined
   /** The configuration of an image; undefined of an index. */
@@ -83,7 +88,7 @@ export type Repository = ReturnType<typeof openRepository>
 /** @param url the address of the registry @param name the name of the repository */
 export function openRepository(
   { url, name, auth }: { readonly url: string; readonly name: string; readonly auth: Auth },
-  { fetch, http, now }: Pick<CheckContext, 'fetch' | 'http' | 'now'>,
+  { fetch, http, now, cache }: Pick<CheckContext, 'fetch' | 'http' | 'now' | 'cache'>,
 ) {
   const path = `${url}/v2/${name}`
   const tagsPath = `${path}/tags/list`
@@ -95,14 +100,16 @@ export function openRepository(
     const isOld = isOldCopy(headers, MOST_AGE_S)
     if (status === 404) return requireUnknown(response, isOld)
     const bytes = await readBytes(response)
-    const [type] = (headers.get('content-type') ?? '').toLowerCase().split(/\s*;/)
-    const isIndex = INDEXES.has(type)
-    if (!isIndex && !IMAGES.has(type)) throw unexpected(status)
-    const { mediaType = type, manifests, config } = isIndex ? await parse(bytes, Index) : await parse(bytes, Image)
-    if (mediaType !== type) throw unexpected(status)
-    requireDigest(bytes, headers.get('docker-content-digest'))
     requireDigest(bytes, reference)
-    return { bytes, isOld, children: manifests ?? undefined, config: config ?? undefined }
+    return { ...(await manifestIn(bytes, headers)), isOld }
+  }
+
+  /** Tells whether the tag is still the manifest that was read before. */
+  async function isStill(tag: string, known: Manifest): Promise<boolean> {
+    const init = { method: 'HEAD', headers: { accept: ACCEPT }, auth } as const
+    const { status, headers } = await fetch(`${path}/manifests/${tag}`, init)
+    const digest = headers.get('docker-content-digest')
+    return status === 200 && !isOldCopy(headers, MOST_AGE_S) && digest !== null && digestLike(digest, known) === digest
   }
 
   /** Requires of a 404 that the registry itself says now that it has no such manifest. */
@@ -141,6 +148,18 @@ export function openRepository(
   return {
     readManifest,
     /**
+     * Reads the manifest of a tag. While the tag goes on being one that is not wanted, its digest alone is asked for: Docker Hub counts each read of a
+     * manifest against a limit of some hundred in six hours.
+     */
+    async readTag(tag: string, isWanted: (manifest: Manifest) => boolean): Promise<Manifest | undefined> {
+      const key = `${path}:${tag}`
+      const known = cache.get(key) as Manifest | undefined
+      if (known && !isWanted(known) && (await isStill(tag, known))) return known
+      const manifest = await readManifest(tag)
+      if (manifest && !manifest.isOld && JSON.stringify(manifest).length <= MOST_KEPT) cache.set(key, manifest)
+      return manifest
+    },
+    /**
      * Requires that the registry shows the repository to these credentials, and does not list the tag: one whose manifest is missing is there.
      * @throws DestinationError `forbidden` where the repository is hidden
      */
@@ -166,12 +185,24 @@ export function openRepository(
       const images = children.filter(isImage)
       const named = images.flatMap(({ platform }) => (platform ? [platformName(platform)] : []))
       const unnamed = images.filter(({ platform }) => !platform)
-      if (wanted.every((one) => named.includes(one))) return named
+      if (lackingOf(wanted, named).length === 0) return named
       if (unnamed.length > MOST_UNDECLARED) throw new DestinationError('too_large')
       const read = await Promise.all(unnamed.map(platformOfChild))
       return [...named, ...read.filter((one) => one !== undefined)]
     },
   }
+}
+
+/** Understands the bytes of a manifest, whose type and digest have to be those that its headers name. */
+async function manifestIn(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Promise<Omit<Manifest, 'isOld'>> {
+  requireDigest(bytes, headers.get('docker-content-digest'))
+  const [type] = (headers.get('content-type') ?? '').toLowerCase().split(/\s*;/)
+  const isIndex = INDEXES.has(type)
+  if (!isIndex && !IMAGES.has(type)) throw unexpected()
+  const { mediaType = type, manifests, config } = isIndex ? await parse(bytes, Index) : await parse(bytes, Image)
+  if (mediaType !== type) throw unexpected()
+  const digests = { sha256: digestOf(bytes, 'sha256'), sha512: digestOf(bytes, 'sha512') }
+  return { digests, children: manifests ?? undefined, config: config ?? undefined }
 }
 
 /** Tells whether a child of an index is an image, and no attestation of one. */
@@ -186,15 +217,22 @@ export function onlyImage({ children = [] }: Manifest): Descriptor | undefined {
   return others.length === 0 && IMAGES.has(image?.mediaType) ? image : undefined
 }
 
-/** The digest of bytes, by the algorithm of another digest. */
-export function digestLike(other: string, bytes: Uint8Array): string {
-  const algorithm = other.startsWith('sha512:') ? 'sha512' : 'sha256'
+/** The digest of a manifest by the algorithm of another digest. */
+export function digestLike(other: string, { digests }: Manifest): string {
+  return digests[algorithmOf(other)]
+}
+
+function algorithmOf(digest: string): Algorithm {
+  return digest.startsWith('sha512:') ? 'sha512' : 'sha256'
+}
+
+function digestOf(bytes: Uint8Array, algorithm: Algorithm): string {
   return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`
 }
 
 /** Requires that bytes have a digest, where the text is one: a tag is none, and not every registry names the digest in a header. */
 function requireDigest(bytes: Uint8Array, text: string | null): void {
-  if (Value.Check(Digest, text) && digestLike(text, bytes) !== text) throw unexpected()
+  if (Value.Check(Digest, text) && digestOf(bytes, algorithmOf(text)) !== text) throw unexpected()
 }
 
 function platformName({ os, architecture, variant = '' }: Static<typeof Platform>): string {
