@@ -27,7 +27,7 @@ const LONGEST_RECOVERY_MS = 90_000
 const DISK = { sqlite: '24m', postgres: '320m' } as const
 /** The role of hosts, which may do nothing but own their database. */
 const ROLE = 'claimcheck_app'
-const PASSWORD = 'correct horse battery'
+const PASSWORD = 'copper lantern drifts home'
 
 interface Parts {
   readonly fleet: Fleet

@@ -70,7 +70,7 @@ async function fill(claimcheck: Claimcheck, tickets = 120): Promise<void> {
 }
 
 async function withSecondStep({ accounts, secondSteps, sessions, now }: Claimcheck): Promise<void> {
-  const proof = { password: 'correct horse battery' }
+  const proof = { password: 'copper lantern drifts home' }
   // Mails go to addresses that are confirmed.
   const newUser = { name: 'Ann', email: 'ann@example.com', proof, isVerified: true }
   const { user } = await accounts.setUp((await accounts.setupToken())!, newUser, '')

@@ -76,7 +76,7 @@ export async function install(folder: string): Promise<Installed> {
 
 /** Somebody who set it up and is signed in, with open links of each kind, and a record. */
 async function fillPeople({ accounts, sessions, tickets }: Claimcheck, workspaceId: string): Promise<void> {
-  const newUser = { name: 'Ann', email: 'ann@example.com', proof: { password: 'correct horse battery' } }
+  const newUser = { name: 'Ann', email: 'ann@example.com', proof: { password: 'copper lantern drifts home' } }
   const { user } = await accounts.setUp((await accounts.setupToken())!, newUser, '')
   await sessions.start(user, 'password', { userAgent: 'agent', address: '::1' })
   await accounts.inviteToken(workspaceId, 'member', user.id)
