@@ -1,5 +1,8 @@
 /** The verifier of `chain.transaction.confirm`: reads a transaction, its receipt and its block, and whether that block is final. */
 import {
+  type CheckCache,
+  type CheckContext,
+  type Claim,
   DestinationError,
   defineVerifier,
   isDestinationError,
@@ -11,61 +14,78 @@ import { type BlockHead, type Node, nodeOf } from './node.ts'
 import { confirmProfile, type Facts, type Params } from './profile.ts'
 
 /** The steps back from the final block, in blocks, in which the use of a nonce is looked for. Nodes that are no archive know the newest 128 states. */
-const STEPS_BACK = [32, 120, 500, 2000, 8000]
+const STEPS_BACK = [32, 120, 500, 2000, 8000, 32_000, 128_000]
 
 export const confirm = defineVerifier({
   profile: confirmProfile,
   providers: [connectionType.provider],
   limits: { requests: 40, timeMs: 30_000 },
   normalize: ({ target, params }) => ({ target, params: normalizeParams(params) }),
-  async check({ target, params, claimedAt }, { connection, http, now }): Promise<Observation<Facts>> {
+  async check(claim, context): Promise<Observation<Facts>> {
+    const { connection, http, previous } = context
     const node = nodeOf(http, connection!.options as Options)
-    await node.requireChain()
     // The final block is read first, so that what is read later is judged by one that is older.
     const finalized = await node.finalized()
-    const place = { chain: target, finalized_block: finalized.number }
-    const receipt = await node.receipt(params.hash)
-    if (receipt === undefined) return unknownTransaction(node, params, finalized, place)
-    const { blockNumber, isReverted } = receipt
-    const facts = { ...place, transaction: params.hash, block: blockNumber, ...(isReverted && { reverted: true }) }
-    if (blockNumber > finalized.number)
-      return { kind: 'absent', facts: { ...facts, pending: true }, mark: isReverted ? 'may_have_been' : 'unsettled' }
-
-    // A load balancer asks several nodes, and one of them may be on a fork.
-    const block = await node.block(blockNumber)
-    if (block?.hash !== receipt.blockHash || block.time > now()) throw new DestinationError('unexpected_response')
-    const dated = { ...facts, block_time: new Date(block.time).toISOString() }
-    if (isReverted) return { kind: 'absent', facts: dated, mark: 'final' }
-
-    const found = await node.transaction(params.hash)
-    if (found?.blockHash !== block.hash) throw new DestinationError('unexpected_response')
-    const { sender, nonce, recipient, value } = found
-    const { event } = params
-    const isFound = event && receipt.logs.some((log) => isEvent(log, event))
-    const seen = { sender, nonce, recipient, value }
-    const differs = [
-      ...(['sender', 'nonce', 'recipient', 'value'] as const).filter(
-        (name) => params[name] !== undefined && params[name] !== seen[name],
-      ),
-      ...(isFound === false ? ['event'] : []),
-    ]
-    await requirePlain(node, differs, params, recipient, finalized)
-    const appeared = { notBefore: block.time, notAfter: block.time + 999 }
-    const inTimeUntil = claimedAt + confirmProfile.toleranceMs
-    return {
-      kind: 'present',
-      differs,
-      facts: {
-        ...dated,
-        ...seen,
-        ...(isFound !== undefined && { event_found: isFound }),
-        // The time is the chain's, which no clock of the node changes.
-        ...(isLongBefore(appeared, { clockBehindMs: 0 }, { claimedAt, inTimeUntil }) && { preexisting: true }),
-      },
-      ...(differs.length === 0 ? { stays: [{ appeared }] } : { mark: 'final' as const }),
-    }
+    const waiting = stillWaiting(previous.at(-1)?.observation, finalized)
+    if (waiting) return waiting
+    const identity = await node.identity()
+    return { ...(await readTransaction(node, claim, finalized, context)), identity }
   },
 })
+
+async function readTransaction(
+  node: Node,
+  { target, params, claimedAt }: Claim<Params>,
+  finalized: BlockHead,
+  { now, previous, cache }: Pick<CheckContext, 'now' | 'previous' | 'cache'>,
+): Promise<Observation<Facts>> {
+  const place = { chain: target, finalized_block: finalized.number }
+  const receipt = await node.receipt(params.hash)
+  if (receipt === undefined) return unknownTransaction(node, params, { finalized, place, cache })
+  const { blockNumber, isReverted } = receipt
+  const facts = { ...place, transaction: params.hash, block: blockNumber, ...(isReverted && { reverted: true }) }
+  if (blockNumber > finalized.number)
+    return { kind: 'absent', facts: { ...facts, ...untilFinal(blockNumber, finalized) }, mark: 'unsettled' }
+
+  // A load balancer asks several nodes, and one of them may be on a fork.
+  const block = await node.block(blockNumber)
+  if (block?.hash !== receipt.blockHash || block.time > now()) throw new DestinationError('unexpected_response')
+  const dated = { ...facts, block_time: new Date(block.time).toISOString() }
+  if (isReverted) return { kind: 'absent', facts: dated, mark: 'final' }
+
+  const found = await node.transaction(params.hash)
+  if (found?.blockHash !== block.hash) throw new DestinationError('unexpected_response')
+  const { sender, nonce, recipient, value } = found
+  const { event } = params
+  const isFound = event && receipt.logs.some((log) => isEvent(log, event))
+  const seen = { sender, nonce, recipient, value }
+  const differs = [
+    ...(['sender', 'nonce', 'recipient', 'value'] as const).filter(
+      (name) => params[name] !== undefined && params[name] !== seen[name],
+    ),
+    ...(isFound === false ? ['event'] : []),
+  ]
+  await requirePlain(node, differs, params, recipient, block)
+  const appeared = { notBefore: block.time, notAfter: block.time + 999 }
+  const inTimeUntil = claimedAt + confirmProfile.toleranceMs
+  const wasSeenBefore = previous.some(
+    ({ sentAt, observation }) => observation.facts.block === blockNumber && sentAt < block.time,
+  )
+  // A chain whose clock is ahead dates what came in time after the tolerance.
+  if (wasSeenBefore && block.time > inTimeUntil) throw new DestinationError('ambiguous_claim')
+  return {
+    kind: 'present',
+    differs,
+    facts: {
+      ...dated,
+      ...seen,
+      ...(isFound !== undefined && { event_found: isFound }),
+      // The time is the chain's, which no clock of the node changes.
+      ...(isLongBefore(appeared, { clockBehindMs: 0 }, { claimedAt, inTimeUntil }) && { preexisting: true }),
+    },
+    ...(differs.length === 0 ? { stays: [{ appeared }] } : { mark: 'final' as const }),
+  }
+}
 
 function normalizeParams({ hash, sender, recipient, value, event, ...rest }: Params): Params {
   return {
@@ -81,23 +101,39 @@ function normalizeParams({ hash, sender, recipient, value, event, ...rest }: Par
 }
 
 /**
+ * Reports again what the last check saw, if its block is not final yet: nothing else about it counts until then.
+ */
+function stillWaiting(last: Observation | undefined, finalized: BlockHead): Observation<Facts> | undefined {
+  const { block } = last?.facts ?? {}
+  if (last?.mark !== 'unsettled' || typeof block !== 'number' || block <= finalized.number) return undefined
+  return {
+    ...last,
+    facts: { ...(last.facts as Facts), finalized_block: finalized.number, ...untilFinal(block, finalized) },
+  }
+}
+
+function untilFinal(block: number, finalized: BlockHead) {
+  return { pending: true, blocks_to_final: block - finalized.number }
+}
+
+/**
  * Reports a transaction of which the node has no receipt. Nodes forget and lag, so that alone says nothing: it can never be in a block only
  * where another transaction has used its sender's nonce in a final one.
  */
 async function unknownTransaction(
   node: Node,
   params: Params,
-  finalized: BlockHead,
-  place: Facts,
+  { finalized, place, cache }: { readonly finalized: BlockHead; readonly place: Facts; readonly cache: CheckCache },
 ): Promise<Observation<Facts>> {
-  const usedBy = await transactionWith(node, params, finalized).catch((error: unknown) => {
+  const usedBy = await transactionWith(node, params, finalized, cache).catch((error: unknown) => {
     // A node that is no archive has no older state.
     if (isDestinationError(error) && error.code === 'unexpected_response') return undefined
     throw error
   })
   if (usedBy !== undefined) return { kind: 'absent', facts: { ...place, nonce_used_by: usedBy }, mark: 'final' }
   const isWaiting = (await node.transaction(params.hash)) !== null
-  return { kind: 'absent', facts: isWaiting ? { ...place, pending: true } : place, mark: 'may_have_been' }
+  // A node that lags does not contradict the block that it shows later.
+  return { kind: 'absent', facts: isWaiting ? { ...place, pending: true } : place, mark: 'unsettled' }
 }
 
 /** Finds the hash of another transaction that used the sender's nonce up to the final block; undefined where none is found. */
@@ -105,8 +141,11 @@ async function transactionWith(
   node: Node,
   { hash, sender, nonce }: Params,
   finalized: BlockHead,
+  cache: CheckCache,
 ): Promise<string | undefined> {
-  if (sender === undefined || nonce === undefined) return undefined
+  // What used it in a final block stays so; only what blames nobody is remembered.
+  const usedByNone = `no other used ${sender} ${nonce} ${hash}`
+  if (sender === undefined || nonce === undefined || cache.get(usedByNone) === true) return undefined
   const isUsedAt = async (number: number) => (await node.count(sender, number)) > nonce
   if (!(await isUsedAt(finalized.number))) return undefined
   let used = finalized.number
@@ -127,7 +166,9 @@ async function transactionWith(
   }
   const all = await node.transactionsOf(used)
   const user = all.find((one) => one.from === sender && one.nonce === nonce)
-  return user?.hash === hash ? undefined : user?.hash
+  if (user !== undefined && user.hash !== hash) return user.hash
+  cache.set(usedByNone, true)
+  return undefined
 }
 
 /**
@@ -142,9 +183,12 @@ async function requirePlain(
   recipient: string | undefined,
   { number }: BlockHead,
 ): Promise<void> {
-  const isByContract = differs.includes('sender') && (await node.hasCode(params.sender!, number))
+  // Accounts get code and lose it (EIP-7702), also by the transaction itself: what had none before its block and after it ran none.
+  const hasCode = async (account: string) =>
+    (await node.hasCode(account, number)) || (await node.hasCode(account, Math.max(number - 1, 0)))
+  const isByContract = differs.includes('sender') && (await hasCode(params.sender!))
   const differsInPayment = differs.includes('recipient') || differs.includes('value')
-  const paysByContract = differsInPayment && (recipient === undefined || (await node.hasCode(recipient, number)))
+  const paysByContract = differsInPayment && (recipient === undefined || (await hasCode(recipient)))
   if (isByContract || paysByContract) throw new DestinationError('ambiguous_claim')
 }
 

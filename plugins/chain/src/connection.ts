@@ -40,13 +40,14 @@ export const connectionType = defineConnectionType({
   baseUrl: ({ base_url }) => base_url.replace(/\/+$/, ''),
   fits: ({ chain_id }, { target }) => target === `eip155:${chain_id}`,
   refusesHidden: true,
+  identified: true,
   async probe(options, { http }) {
     const { key: _, ...withoutKey } = options
     const node = nodeOf(http, options)
-    await node.requireChain()
+    const identity = await node.identity()
     await node.finalized()
     // What a node answers without the key, anybody may read.
-    const isRead = options.key !== undefined && (await isRefused(() => nodeOf(http, withoutKey).requireChain()))
-    return { proves: isRead ? 'works' : 'reached', scopes: [], warnings: [] }
+    const isRead = options.key !== undefined && (await isRefused(() => nodeOf(http, withoutKey).identity()))
+    return { proves: isRead ? 'works' : 'reached', scopes: [], warnings: [], identity }
   },
 })

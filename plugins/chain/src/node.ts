@@ -65,10 +65,18 @@ export function nodeOf(http: Http, options: Options) {
     http.rpc(url, method, params, { schema, auth })
 
   return {
-    /** @throws DestinationError `misconfigured` for a node of another chain than the connection says */
-    async requireChain(): Promise<void> {
+    /**
+     * Reads which chain answers, by its id and its first block; undefined where the node shows no block so old.
+     * @throws DestinationError `misconfigured` for a node of another chain than the connection says
+     */
+    async identity(): Promise<string | undefined> {
       const id = await call('eth_chainId', [], Quantity)
       if (String(BigInt(id)) !== options.chain_id) throw new DestinationError('misconfigured')
+      const first = await call('eth_getBlockByNumber', ['0x0', false], orNull(Block)).catch((error: unknown) => {
+        if (isDestinationError(error) && error.rpcCode !== undefined) return null
+        throw error
+      })
+      return first === null ? undefined : `eip155:${options.chain_id}/${headOf(first).hash}`
     },
 
     /** Reads the newest final block. @throws DestinationError `misconfigured` where the node knows none by that name */

@@ -36,6 +36,8 @@ const SITUATIONS: Readonly<Record<string, readonly Mined[]>> = {
   toWallet: [{ ...sent, to: WALLET, block: NEWEST + 1 }],
   old: [{ ...sent, block: NEWEST - 500 }],
 }
+/** How the nonce stands: without it the transaction is as unknown. */
+const COUNTS = [/eth_getTransactionCount/]
 type Situation = keyof typeof SITUATIONS
 
 const connection = (key: string) => (url: string) => ({
@@ -85,7 +87,8 @@ t.test('at a node', async (t) => {
           { afterMs: 14 * MINUTE, situation: 'final' },
         ],
         claim,
-        sees: { kind: 'absent', mark: 'may_have_been' },
+        sees: { kind: 'absent', mark: 'unsettled' },
+        extraRoutes: COUNTS,
         verdict: 'verified',
       },
       {
@@ -134,6 +137,7 @@ t.test('at a node', async (t) => {
         submittedAfterMs,
         claim,
         sees: { kind: 'absent', mark: 'final', facts: { nonce_used_by: OTHER } },
+        extraRoutes: COUNTS,
         verdict: 'failed',
       },
       {
@@ -141,21 +145,23 @@ t.test('at a node', async (t) => {
         situation: 'replaced',
         submittedAfterMs,
         claim: { target: 'eip155:1', params: { hash: HASH } },
-        sees: { kind: 'absent', mark: 'may_have_been' },
+        sees: { kind: 'absent', mark: 'unsettled' },
         verdict: 'unverifiable',
       },
       {
         name: 'waiting for a block',
         situation: 'waiting',
         claim,
-        sees: { kind: 'absent', mark: 'may_have_been', facts: { pending: true } },
+        sees: { kind: 'absent', mark: 'unsettled', facts: { pending: true } },
+        extraRoutes: COUNTS,
         verdict: 'unverifiable',
       },
       {
         name: 'unknown to the node',
         situation: 'unknown',
         claim,
-        sees: { kind: 'absent', mark: 'may_have_been' },
+        sees: { kind: 'absent', mark: 'unsettled' },
+        extraRoutes: COUNTS,
         verdict: 'unverifiable',
       },
       {
