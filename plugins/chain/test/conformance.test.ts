@@ -84,7 +84,7 @@ t.test('at a node', async (t) => {
         changes: [
           { afterMs: MINUTE, situation: 'mined' },
           // The kit gives one answer for a situation, and the block is final by then.
-          { afterMs: 14 * MINUTE, situation: 'final' },
+          { afterMs: 18 * MINUTE, situation: 'final' },
         ],
         claim,
         sees: { kind: 'absent', mark: 'unsettled' },
