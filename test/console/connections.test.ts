@@ -2,6 +2,7 @@
 /** The connections screen: destinations are tried before they are connected, and their secrets never come back. */
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
+import { SHELF } from '@claimcheck/server/plugins/shelf-table'
 import t from 'tap'
 import { silence, status } from '../destinations/faults.ts'
 import { startGitHub } from '../destinations/forge/github.ts'
@@ -383,6 +384,20 @@ t.test('disconnecting asks first, and forgets the credentials', async (t) => {
   t.equal((await owner.get(`${path}/${id}/disconnect`)).status, 404)
   t.equal((await owner.post(`${path}/${id}/disconnect`)).status, 404)
 })
+
+t.test(
+  'owners see which verifiers the service does not load, with the line of the configuration that does',
+  async (t) => {
+    const { owner, path } = await workspace()
+    const text = textOf((await owner.get(path)).html)
+    t.match(text, /Not loaded on this service/)
+    for (const { package: name, connections } of SHELF) {
+      t.ok(text.includes(connections.join(', ')), name)
+      t.ok(text.includes(`{"use":"${name}"}`), name)
+    }
+    t.notOk(text.includes('{"use":"@claimcheck/plugin-codehost"}'))
+  },
+)
 
 t.test('members see the connections, and change none', async (t) => {
   const { host, workspaceId, path, connections } = await workspace()

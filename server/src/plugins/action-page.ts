@@ -70,7 +70,7 @@ export function actionIndex(actions: readonly Readable[]): string {
 }
 
 /** Makes an example of a claim as it is sent to the API. */
-function exampleOf({ action, target, params }: ActionProfile): JsonObject {
+export function exampleOf({ action, target, params }: ActionProfile): JsonObject {
   const given = propertiesOf(params).flatMap(([name, property]) => {
     const value = property.examples?.[0] ?? property.default ?? choicesOf(property)?.[0]
     return value !== undefined && (isRequired(params, name) || property.examples) ? [[name, value] as const] : []

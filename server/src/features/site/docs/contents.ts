@@ -34,7 +34,11 @@ export const CHAPTERS: readonly Chapter[] = [
       own('evidence'),
     ],
   },
-  { title: 'Actions', about: 'What an agent can claim here, made from the loaded plugins.', pages: ['actions'] },
+  {
+    title: 'Actions',
+    about: 'What an agent can claim here, made from the loaded plugins; and what else there is.',
+    pages: ['actions', own('verifiers')],
+  },
   {
     title: 'API',
     about: 'Every endpoint with an example, every error with what to do.',

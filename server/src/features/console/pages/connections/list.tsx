@@ -6,11 +6,13 @@ import { visibleName } from '@claimcheck/core/words/plain-text'
 import { propertyLabel } from '../../../../base/schema-properties.ts'
 import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
 import type { Registry } from '../../../../plugins/registry.ts'
+import { notLoaded, type ShelfPackage } from '../../../../plugins/shelf.ts'
 import type { StoredIdentity } from '../../../../storage/workspaces.ts'
 import { type FactRows, Facts } from '../../../../web/parts/facts.tsx'
 import { MARKS } from '../../../../web/parts/icons.tsx'
 import { Empty } from '../../../../web/parts/table.tsx'
 import { ActionNames, Codes, Name, Time, useNow, withCommas } from '../../../../web/parts/values.tsx'
+import { publicPaths } from '../../../../web/paths.ts'
 import { endingOf, failureOf, isFailing } from '../../../workspaces/connection-health.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import type { Overlap } from '../../../workspaces/overlaps.ts'
@@ -373,6 +375,38 @@ function Providers({ registry }: Pick<ConnectionsProps, 'registry'>) {
             <a class="button quiet" href={at.newConnection(provider)} aria-label={`Connect ${title}`}>
               Connect
             </a>
+          </article>
+        ))}
+      </div>
+      <NotLoaded packages={notLoaded((action) => registry.verifierFor(action) !== undefined)} />
+    </>
+  )
+}
+
+/** Shows what the operator could add, with the line of the configuration that adds it. */
+function NotLoaded({ packages }: { packages: readonly ShelfPackage[] }) {
+  if (packages.length === 0) return null
+  return (
+    <>
+      <h3>Not loaded on this service</h3>
+      <p>
+        The operator of this service adds each of these by its line under <code>plugins</code> in the configuration.{' '}
+        <a href={`${publicPaths.docs}/verifiers`}>What verifiers there are</a>
+      </p>
+      <div class="cards">
+        {packages.map(({ package: name, connections, actions }) => (
+          <article class="card" aria-labelledby={`shelf-${name}`}>
+            <h4 id={`shelf-${name}`}>{connections.join(', ')}</h4>
+            <ul>
+              {actions.map(({ action, summary }) => (
+                <li>
+                  <code>{action}</code>: {summary}
+                </li>
+              ))}
+            </ul>
+            <p>
+              <code>{JSON.stringify({ use: name })}</code>
+            </p>
           </article>
         ))}
       </div>

@@ -1,0 +1,25 @@
+/** The packages of verifiers that an operator has to name: made by `npm run action-pages`. */
+import type { ShelfPackage } from './shelf.ts'
+
+export const SHELF: readonly ShelfPackage[] = [
+  {
+    package: '@claimcheck/plugin-chain',
+    connections: ['EVM chain'],
+    actions: [
+      {
+        action: 'chain.transaction.confirm',
+        summary: 'A transaction succeeded in a block that the chain calls final.',
+      },
+    ],
+  },
+  {
+    package: '@claimcheck/plugin-container',
+    connections: ['Container registry'],
+    actions: [
+      {
+        action: 'container.image.push',
+        summary: 'The tag of an image is the digest that the claim names.',
+      },
+    ],
+  },
+]
