@@ -1,7 +1,5 @@
 /** The packages of verifiers that an operator has to name: made by `npm run action-pages`. */
-import type { ShelfPackage } from './shelf.ts'
-
-export const SHELF: readonly ShelfPackage[] = [
+export const SHELF = [
   {
     package: '@claimcheck/plugin-chain',
     connections: ['EVM chain'],
