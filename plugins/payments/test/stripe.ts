@@ -28,6 +28,7 @@ export interface RefundOfTests {
   readonly status?: 'succeeded' | 'pending' | 'requires_action' | 'failed' | 'canceled'
   readonly created: number
   readonly failure_reason?: string
+  readonly balance_transaction?: string | null
   readonly failure_balance_transaction?: string
 }
 

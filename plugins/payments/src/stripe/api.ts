@@ -53,6 +53,7 @@ const Refund = Type.Object({
   charge: Id,
   created: Type.Integer({ minimum: 0 }),
   failure_reason: Type.Optional(Text),
+  balance_transaction: Id,
   failure_balance_transaction: Id,
 })
 const Charges = Type.Object({ data: Type.Array(Type.Object({ livemode: Type.Boolean() })) })

@@ -54,17 +54,18 @@ export async function checkRefund(
 }
 
 /**
- * Tells whether a refund that is over may have succeeded in the time that the claim can mean: it is that young, its money came back, and no
- * earlier read saw it before its end.
+ * Tells whether a refund that is over may have succeeded in the time that the claim can mean: it is that young, its money moved, and no earlier
+ * read saw it before its end.
  */
 function mayHaveSucceeded(
-  { status, created, failure_balance_transaction }: Refund,
+  { status, created, balance_transaction, failure_balance_transaction }: Refund,
   claim: Claim<RefundParams>,
   { previous }: CheckContext,
 ): boolean {
   const isOver = status === 'failed' || status === 'canceled'
   const wasOpen = previous.some(({ observation }) => OPEN.includes(observation.facts.status))
-  return isOver && !wasOpen && Boolean(failure_balance_transaction) && created * 1000 + 999 >= windowStart(claim)
+  const moved = Boolean(balance_transaction ?? failure_balance_transaction)
+  return isOver && moved && !wasOpen && created * 1000 + 999 >= windowStart(claim)
 }
 
 const OPEN: readonly unknown[] = ['pending', 'requires_action']

@@ -1,8 +1,8 @@
-/** What keys of other rights, modes and accounts show, and what may be said by them. */
+/** What may be said by keys of other rights, modes and accounts, and of refunds that end. */
 import { createVirtualClock, liveClaim } from '@claimcheck/core/testkit'
 import payments from '@claimcheck/plugin-payments'
 import t, { type Test } from 'tap'
-import { StripeOfTests } from './stripe.ts'
+import { type RefundOfTests, StripeOfTests } from './stripe.ts'
 
 const START = Date.UTC(2026, 10, 2, 9)
 const HOUR = 3_600_000
@@ -15,6 +15,7 @@ interface World {
   readonly keyMode?: 'live' | 'test'
   readonly objectMode?: 'live' | 'test'
   readonly isMade?: boolean
+  readonly status?: RefundOfTests['status']
   readonly mayReadAccount?: boolean
   readonly tellsAccount?: boolean
   readonly account?: string
@@ -24,7 +25,7 @@ interface World {
   readonly idleUntil?: number
 }
 
-async function live(t: Test, { keyMode = 'live', objectMode = 'live', isMade = true, ...world }: World) {
+async function live(t: Test, { keyMode = 'live', objectMode = 'live', isMade = true, status, ...world }: World) {
   const clock = createVirtualClock(START)
   const stripe = new StripeOfTests({
     key: { secret: SECRET, account: world.account ?? ACCOUNT, livemode: keyMode === 'live' },
@@ -35,7 +36,7 @@ async function live(t: Test, { keyMode = 'live', objectMode = 'live', isMade = t
   const created = START / 1000 - 2
   if (isMade) {
     stripe.charges = [{ id: CHARGE, created, livemode: objectMode === 'live' }]
-    stripe.refunds = [{ id: REFUND, charge: CHARGE, created }]
+    stripe.refunds = [{ id: REFUND, charge: CHARGE, created, ...(status && { status }) }]
   }
   const { url, stop } = await stripe.start()
   t.teardown(stop)
@@ -103,16 +104,31 @@ t.test('a test told as live', async (t) => {
   t.match(facts, { in_other_mode: true })
 })
 
-t.test('a refund that failed after it had succeeded', async (t) => {
-  const fail = (stripe: StripeOfTests) => {
-    stripe.refunds = stripe.refunds.map((one) => ({
-      ...one,
-      status: 'failed',
-      failure_reason: 'lost_or_stolen_card',
-      failure_balance_transaction: 'txn_2',
-    }))
+/** Makes the refund one that is over, as it is when the bank sends its money back. */
+const fail =
+  (more: Partial<RefundOfTests> = {}) =>
+  (stripe: StripeOfTests) => {
+    const over = { status: 'failed', failure_reason: 'declined', ...more } as const
+    stripe.refunds = stripe.refunds.map((one) => ({ ...one, ...over }))
   }
-  t.equal((await live(t, { change: { afterMs: HOUR, make: fail } })).verdict, 'verified', 'seen before')
-  const unseen = { change: { afterMs: HOUR, make: fail }, idleUntil: START + 2 * HOUR }
-  t.equal((await live(t, unseen)).verdict, 'unverifiable', 'not looked at before')
+const moved = { balance_transaction: 'txn_1', failure_balance_transaction: 'txn_2' }
+
+t.test('a refund that failed after it had succeeded', async (t) => {
+  const change = { afterMs: HOUR, make: fail(moved) }
+  t.equal((await live(t, { change })).verdict, 'verified', 'seen before')
+  t.equal((await live(t, { change, idleUntil: START + 2 * HOUR })).verdict, 'unverifiable', 'not looked at before')
+  const before = { afterMs: 0, make: fail(moved) }
+  t.equal((await live(t, { change: before })).verdict, 'unverifiable', 'it may have succeeded a moment ago')
+})
+
+t.test('a refund that never succeeded', async (t) => {
+  t.equal((await live(t, { change: { afterMs: 0, make: fail() } })).verdict, 'failed', 'no money moved')
+  t.equal((await live(t, { status: 'pending', change: { afterMs: HOUR / 10, make: fail(moved) } })).verdict, 'failed')
+  const canceled = fail({ status: 'canceled', failure_reason: 'merchant_request', ...moved })
+  t.equal((await live(t, { status: 'requires_action', change: { afterMs: HOUR, make: canceled } })).verdict, 'failed')
+})
+
+t.test('a refund without a charge does not tell its mode', async (t) => {
+  const make = fail({ status: 'succeeded', charge: null })
+  t.equal((await live(t, { change: { afterMs: 0, make } })).verdict, 'unverifiable')
 })
