@@ -12,6 +12,7 @@ import { lackingOf, normalizePlatform } from './platform.ts'
 import { type Facts, type Params, platformsFact, profile } from './profile.ts'
 import {
   digestLike,
+  isImage,
   type Manifest,
   MOST_BYTES,
   onlyImage,
@@ -72,24 +73,30 @@ function foundDigest(manifest: Manifest, digest: string): string {
 }
 
 /** Reports that there is no such tag. One that was there a moment ago is taken away and set again, perhaps also as it was claimed. */
-async function absent({ params, repository, previous }: Look): Promise<Seen> {
-  await repository.requireUnlisted(params.tag)
-  const wasThere = previous.some(({ observation }) => observation.kind === 'present')
-  return { kind: 'absent', facts: {}, ...(wasThere && { mark: 'may_have_been' }) }
+async function absent(look: Look): Promise<Seen> {
+  await look.repository.requireUnlisted(look.params.tag)
+  const wasThere = look.previous.some(({ observation }) => observation.kind === 'present')
+  const mayHaveBeen = wasThere || (await isElsewhere(look))
+  return { kind: 'absent', facts: {}, ...(mayHaveBeen && { mark: 'may_have_been' }) }
+}
+
+/** Reports that the tag is another digest. An attestation in the tag's index is there for the index, and nobody gives it a tag. */
+async function another(manifest: Manifest, look: Look): Promise<Seen> {
+  const { tag, digest } = look.params
+  if (manifest.isOld) throw unexpected()
+  const isAttestation = manifest.children?.some((child) => child.digest === digest && !isImage(child))
+  const mayHaveBeen = !isAttestation && (await isElsewhere(look))
+  const facts = { tag, found_digest: digestLike(digest, manifest) }
+  return { kind: 'present', differs: ['digest'], facts, ...(mayHaveBeen && { mark: 'may_have_been' }) }
 }
 
 /**
- * Reports that the tag is another digest. A manifest that is there beside the tag's may have had the tag, before another push took it over. A child
- * of the tag's index is there for the index.
+ * Tells whether the repository has the claimed manifest, or had it at an earlier look, without the tag: it may have had the tag until another push took
+ * it over, such as that of an index of this image and others, or until somebody deleted the tag.
  */
-async function another(manifest: Manifest, { params, repository, previous }: Look): Promise<Seen> {
-  const { tag, digest } = params
-  if (manifest.isOld) throw unexpected()
-  const isChild = manifest.children?.some((child) => child.digest === digest)
-  const wasMarked = previous.some(({ observation }) => observation.mark === 'may_have_been')
-  const mayHaveBeen = !isChild && (wasMarked || (await repository.readManifest(digest)) !== undefined)
-  const facts = { tag, found_digest: digestLike(digest, manifest) }
-  return { kind: 'present', differs: ['digest'], facts, ...(mayHaveBeen && { mark: 'may_have_been' }) }
+async function isElsewhere({ params, repository, previous }: Look): Promise<boolean> {
+  const wasElsewhere = previous.some(({ observation }) => observation.mark === 'may_have_been')
+  return wasElsewhere || (await repository.readManifest(params.digest)) !== undefined
 }
 
 /** Reports that the tag is the claimed digest, and its platforms. The digest fixes the content, so no later push gives it another platform. */

@@ -206,7 +206,7 @@ async function manifestIn(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Pro
 }
 
 /** Tells whether a child of an index is an image, and no attestation of one. */
-function isImage({ platform, annotations }: Descriptor): boolean {
+export function isImage({ platform, annotations }: Descriptor): boolean {
   const isUnknown = platform?.os === 'unknown' && platform.architecture === 'unknown'
   return !isUnknown && annotations?.['vnd.docker.reference.type'] !== 'attestation-manifest'
 }

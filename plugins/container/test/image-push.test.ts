@@ -39,6 +39,8 @@ const CLAIMED = `/v2/acme/api/manifests/${image.digest}`
 const CONFIG = `/v2/acme/api/blobs/${digestOf(image.config)}`
 const TAGGED = json({ name: 'acme/api', tags: ['0.9.0'] })
 const UNKNOWN = error('MANIFEST_UNKNOWN')
+/** Neither the tag nor the claimed image is there. */
+const ABSENT = { [TAG]: UNKNOWN, [CLAIMED]: UNKNOWN, [TAGS]: TAGGED }
 
 const NOTHING: Answer = { status: 404 }
 
@@ -101,6 +103,7 @@ const of = (content: Content, more: JsonObject = {}): Partial<Claimed> => ({
 })
 const pages = (second: readonly string[]): Answers => ({
   [TAG]: UNKNOWN,
+  [CLAIMED]: UNKNOWN,
   // A registry behind a proxy writes links to its own address.
   [`${TAGS}?n=1000`]: json(
     { tags: ['0.9.0'] },
@@ -142,9 +145,10 @@ const rows: readonly [title: string, answers: Answers, verdict: string, claimed?
   ['another image beside the claimed one', { [TAG]: manifest(other), [CLAIMED]: manifest(image) }, 'unverifiable'],
   ['another image, and nothing tells of the claimed one', { [TAG]: manifest(other) }, 'unverifiable'],
 
-  ['no such tag', { [TAG]: UNKNOWN, [TAGS]: TAGGED }, 'failed'],
-  ['no such tag, as Harbor writes it', { [TAG]: error('NOT_FOUND'), [TAGS]: TAGGED }, 'failed'],
-  ['no tags at all', { [TAG]: UNKNOWN, [TAGS]: json({ name: 'acme/api', tags: null }) }, 'failed'],
+  ['no such tag', ABSENT, 'failed'],
+  ['no such tag, and the claimed image without it', { ...ABSENT, [CLAIMED]: manifest(image) }, 'unverifiable'],
+  ['no such tag, as Harbor writes it', { ...ABSENT, [TAG]: error('NOT_FOUND') }, 'failed'],
+  ['no tags at all', { ...ABSENT, [TAGS]: json({ name: 'acme/api', tags: null }) }, 'failed'],
   ['a 404 of a proxy', { [TAG]: { status: 404, type: 'text/html', text: '<p>' }, [TAGS]: TAGGED }, 'unverifiable'],
   ['an unknown repository', { [TAG]: UNKNOWN, [TAGS]: error('NAME_UNKNOWN') }, 'unverifiable'],
   ['a hidden repository', { [TAG]: error('DENIED', 403) }, 'unverifiable'],
@@ -236,7 +240,7 @@ t.test('since when the tag is so is told only where a read saw it before', async
   const facts = { tag: '1.0.0', found_digest: image.digest }
   for (const [before, more] of [
     [there, { undated: true }],
-    [{ [TAG]: UNKNOWN, [TAGS]: TAGGED }, {}],
+    [ABSENT, {}],
     [{ [TAG]: manifest(other), [CLAIMED]: UNKNOWN }, {}],
   ] as const) {
     const { decision, records } = await live(t, (now) => (now < NOON + 60_000 ? before : there))
@@ -247,9 +251,7 @@ t.test('since when the tag is so is told only where a read saw it before', async
 })
 
 t.test('a tag that was taken away, and was another image before, blames nobody', async (t) => {
-  const { decision } = await live(t, (now) =>
-    now < NOON + 60_000 ? { [TAG]: manifest(other), [CLAIMED]: UNKNOWN } : { [TAG]: UNKNOWN, [TAGS]: TAGGED },
-  )
+  const { decision } = await live(t, (now) => (now < NOON + 60_000 ? { ...ABSENT, [TAG]: manifest(other) } : ABSENT))
   t.equal(decision?.verdict.value, 'unverifiable')
 })
 
