@@ -66,18 +66,16 @@ export type Charge = Static<typeof Charge>
 export type Refund = Static<typeof Refund>
 
 /** An object as Stripe showed it, or that there is none. */
-export type Found<T> =
+type Found<T> =
   | { readonly value: T; readonly headers: Headers }
   /** `inOtherMode` where Stripe says that the object is in the other mode. */
   | { readonly value: undefined; readonly inOtherMode: boolean }
 
 /** What Stripe tells of the account to which a key belongs. `isShown` where the key may read the account itself. */
-export interface ToldAccount {
+interface ToldAccount {
   readonly id: string | undefined
   readonly isShown: boolean
 }
-
-export type Stripe = ReturnType<typeof openStripe>
 
 export function openStripe(
   { api_key, account, mode, connected_account }: Options,
@@ -217,6 +215,6 @@ export function modeOf({ livemode }: { readonly livemode: boolean }): Mode {
   return livemode ? 'live' : 'test'
 }
 
-export function unexpected(status = 200): DestinationError {
+function unexpected(status = 200): DestinationError {
   return new DestinationError('unexpected_response', { status })
 }
