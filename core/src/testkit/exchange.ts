@@ -77,7 +77,16 @@ export async function sendOn(
   })
   outgoing.end(body)
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]
-  return { status: answer.statusCode ?? 0, headers: pairs(answer.rawHeaders), body: await wholeBody(answer) }
+  const length = answer.headers['content-length']
+  return {
+    status: answer.statusCode ?? 0,
+    // An answer to HEAD has no body that tells its length.
+    headers: [
+      ...pairs(answer.rawHeaders),
+      ...(method === 'HEAD' && length ? [['content-length', length] as const] : []),
+    ],
+    body: await wholeBody(answer),
+  }
 }
 
 /** Sends a whole answer. @param method the request's: an answer to HEAD has only the headers of a body */
