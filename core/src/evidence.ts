@@ -27,7 +27,8 @@ export interface Stay {
  * - `final`: nothing later can differ, such as the digest of a published version.
  * - `never_before`: by the destination's own record, it was not there as claimed at any time before this read.
  * - `may_have_been`: this place forgets, so it may have been there and gone.
- * - `unsettled`: it seems to be there as claimed, and it is too early to say so. Such a read neither bounds when it appeared nor blames.
+ * - `unsettled`: it seems to be there as claimed, or nothing shows yet whether it is, and it is too early to say so. Such a read neither bounds when
+ *   it appeared nor blames.
  */
 export const MARKS = ['final', 'never_before', 'may_have_been', 'unsettled'] as const
 export type Mark = (typeof MARKS)[number]

@@ -13,13 +13,19 @@ import { connectionType, type Options } from './connection.ts'
 import { type BlockHead, type Node, nodeOf } from './node.ts'
 import { confirmProfile, type Facts, type Params } from './profile.ts'
 
+/** Errors of reads that only add certainty. */
+const NO_ANSWER: ReadonlySet<string> = new Set(['unexpected_response', 'too_large', 'forbidden'])
+
 /** The steps back from the final block, in blocks, in which the use of a nonce is looked for. Nodes that are no archive know the newest 128 states. */
 const STEPS_BACK = [32, 120, 500, 2000, 8000, 32_000, 128_000]
+
+/** The size of a block with all its transactions, or of a receipt with some thousand events. */
+const MOST_BYTES = 5 * 1024 * 1024
 
 export const confirm = defineVerifier({
   profile: confirmProfile,
   providers: [connectionType.provider],
-  limits: { requests: 40, timeMs: 30_000 },
+  limits: { requests: 40, bodyBytes: MOST_BYTES, timeMs: 30_000 },
   normalize: ({ target, params }) => ({ target, params: normalizeParams(params) }),
   async check(claim, context): Promise<Observation<Facts>> {
     const { connection, http, previous } = context
@@ -44,8 +50,7 @@ async function readTransaction(
   if (receipt === undefined) return unknownTransaction(node, params, { finalized, place, cache })
   const { blockNumber, isReverted } = receipt
   const facts = { ...place, transaction: params.hash, block: blockNumber, ...(isReverted && { reverted: true }) }
-  if (blockNumber > finalized.number)
-    return { kind: 'absent', facts: { ...facts, ...untilFinal(blockNumber, finalized) }, mark: 'unsettled' }
+  if (blockNumber > finalized.number) return { kind: 'absent', facts: { ...facts, pending: true }, mark: 'unsettled' }
 
   // A load balancer asks several nodes, and one of them may be on a fork.
   const block = await node.block(blockNumber)
@@ -108,12 +113,8 @@ function stillWaiting(last: Observation | undefined, finalized: BlockHead): Obse
   if (last?.mark !== 'unsettled' || typeof block !== 'number' || block <= finalized.number) return undefined
   return {
     ...last,
-    facts: { ...(last.facts as Facts), finalized_block: finalized.number, ...untilFinal(block, finalized) },
+    facts: { ...(last.facts as Facts), finalized_block: finalized.number },
   }
-}
-
-function untilFinal(block: number, finalized: BlockHead) {
-  return { pending: true, blocks_to_final: block - finalized.number }
 }
 
 /**
@@ -126,8 +127,8 @@ async function unknownTransaction(
   { finalized, place, cache }: { readonly finalized: BlockHead; readonly place: Facts; readonly cache: CheckCache },
 ): Promise<Observation<Facts>> {
   const usedBy = await transactionWith(node, params, finalized, cache).catch((error: unknown) => {
-    // A node that is no archive has no older state.
-    if (isDestinationError(error) && error.code === 'unexpected_response') return undefined
+    // A node that is no archive has no older state, or its provider does not let these credentials read it.
+    if (isDestinationError(error) && NO_ANSWER.has(error.code)) return undefined
     throw error
   })
   if (usedBy !== undefined) return { kind: 'absent', facts: { ...place, nonce_used_by: usedBy }, mark: 'final' }

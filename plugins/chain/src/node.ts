@@ -31,6 +31,7 @@ const FullBlock = Type.Object({
   transactions: Type.Array(Type.Object({ hash: Word, from: Address, nonce: Type.Optional(Quantity) })),
 })
 const Transaction = Type.Object({
+  hash: Word,
   from: Address,
   nonce: Quantity,
   to: orNull(Address),
@@ -106,9 +107,10 @@ export function nodeOf(http: Http, options: Options) {
       }))
     },
 
-    /** Reads a transaction, in a block or waiting for one; undefined where the node knows none, which is not absence. */
+    /** Reads a transaction, in a block or waiting for one; null where the node knows none, which is not absence. */
     async transaction(hash: string) {
       const found = await call('eth_getTransactionByHash', [hash], orNull(Transaction))
+      if (found && found.hash.toLowerCase() !== hash) throw new DestinationError('unexpected_response')
       return (
         found && {
           sender: found.from.toLowerCase(),

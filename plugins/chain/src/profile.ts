@@ -106,9 +106,6 @@ const Facts = Type.Object(
       }),
     ),
     pending: flag('Not final', 'The node knows the transaction, and its block is not final yet, or there is none.'),
-    blocks_to_final: Type.Optional(
-      Type.Integer({ title: 'Blocks to final', description: 'How far its block is after the newest final one.' }),
-    ),
     reverted: flag('Reverted', 'The transaction is in a block, and was reverted: it had no effect but its fee.'),
     sender: hex('Sender', 40, 'The account that signed it.'),
     nonce: Type.Optional(
@@ -189,9 +186,8 @@ export const confirmProfile: ActionProfile<typeof Params, typeof Facts> = {
     event: { facts: ['event_found'], are: true },
   },
   past: ['block_time'],
-  underWay: 'blocks_to_final',
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 120 * MINUTE_MS,
-  maxDeadlineMs: 7 * 24 * 60 * MINUTE_MS,
+  maxDeadlineMs: 48 * 60 * MINUTE_MS,
   access: { permission: 'Reading blocks and transactions by JSON-RPC.', anonymous: false },
 }

@@ -20,4 +20,18 @@ export const SHELF = [
       },
     ],
   },
+  {
+    package: '@claimcheck/plugin-payments',
+    connections: ['Stripe'],
+    actions: [
+      {
+        action: 'payment.refund.succeed',
+        summary: 'A refund succeeded, with its amount.',
+      },
+      {
+        action: 'payment.charge.succeed',
+        summary: 'A charge succeeded and was captured, with its amount.',
+      },
+    ],
+  },
 ]
