@@ -93,7 +93,7 @@ export const chargeProfile: ActionProfile<typeof Params, typeof Facts> = {
   required: { charge: 'target', mode: 'target', amount: 'content', currency: 'content' },
   shows: { status: 'succeeded', captured: true },
   compared: {
-    target: { fact: 'account', as: 'exact', tells: 'other' },
+    target: { fact: 'account', as: 'exact' },
     charge: { fact: 'charge', as: 'exact' },
     mode: { fact: 'mode', as: 'exact', default: 'live' },
     amount: { fact: 'found_amount', as: 'exact' },

@@ -75,10 +75,6 @@ export const commonFacts = {
       description: 'The account to which the credentials belong, as the provider tells it.',
     }),
   ),
-  account_untold: flag(
-    'Account not told',
-    'The provider does not show these credentials their account: that it is the target is what the connection says.',
-  ),
   mode: Type.Optional(
     Type.Union([Type.Literal('live'), Type.Literal('test')], {
       title: 'Mode',
@@ -103,9 +99,6 @@ export const commonFacts = {
 export const commonWords = {
   mode: { test: 'It is in test mode: no money moved.' },
   in_other_mode: { true: 'The provider has it in the other mode, test or live, than the claimed one.' },
-  account_untold: {
-    true: 'The provider did not show these credentials their account: that it is {target} is what the connection says.',
-  },
   preexisting: { true: 'It was made before the claim, at {created}: the claim may be about what was done earlier.' },
 }
 

@@ -90,7 +90,7 @@ export const refundProfile: ActionProfile<typeof Params, typeof Facts> = {
   required: { refund: 'target', charge: 'target', mode: 'target', amount: 'content', currency: 'content' },
   shows: { status: 'succeeded' },
   compared: {
-    target: { fact: 'account', as: 'exact', tells: 'other' },
+    target: { fact: 'account', as: 'exact' },
     refund: { fact: 'refund', as: 'exact' },
     charge: { fact: 'found_charge', as: 'exact' },
     mode: { fact: 'mode', as: 'exact', default: 'live' },

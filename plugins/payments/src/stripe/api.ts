@@ -71,9 +71,9 @@ type Found<T> =
   /** `inOtherMode` where Stripe says that the object is in the other mode. */
   | { readonly value: undefined; readonly inOtherMode: boolean }
 
-/** What Stripe tells of the account to which a key belongs. `isShown` where the key may read the account itself. */
+/** What Stripe tells of the account whose objects a key reads. `isShown` where the key may read the account itself. */
 interface ToldAccount {
-  readonly id: string | undefined
+  readonly id: string
   readonly isShown: boolean
 }
 
@@ -137,17 +137,17 @@ export function openStripe(
   return {
     /**
      * Reads to which account the key belongs, or the connected account for which it asks.
-     * @throws DestinationError `misconfigured` where it is another than the connection says
+     * @throws DestinationError `misconfigured` where it is another than the connection says, `forbidden` where nothing tells it
      */
     async account(): Promise<ToldAccount> {
       const found = await read('account', Account, [403])
       // A key that may not read the account is refused "on account 'acct_...'".
-      const id =
-        found.refusal === undefined
-          ? found.value.id
-          : / on account '(acct_[A-Za-z0-9]+)'/.exec(found.refusal.message ?? '')?.[1]
-      if (id !== undefined && id !== account && id !== connected_account) throw new DestinationError('misconfigured')
-      return { id: id && (connected_account ?? account), isShown: found.refusal === undefined }
+      const isShown = found.refusal === undefined
+      const id = isShown ? found.value.id : / on account '(acct_[A-Za-z0-9]+)'/.exec(found.refusal.message ?? '')?.[1]
+      if (id === (connected_account ?? account)) return { id, isShown }
+      // A refusal that names the platform leaves open whether the header with the connected account came through.
+      const isOpen = !isShown && (id === undefined || id === account)
+      throw isOpen ? new DestinationError('forbidden', { status: 403 }) : new DestinationError('misconfigured')
     },
     findRefund: (id: string) => find('refunds', id, Refund),
     /** Finds a charge. @throws DestinationError `misconfigured` for one of another mode than the connection says */
@@ -177,7 +177,7 @@ export function identityOf({ isShown, id }: ToldAccount, mode: Mode): string | u
 
 /** The facts of an account. */
 export function accountFacts({ id }: ToldAccount) {
-  return id === undefined ? { account_untold: true as const } : { account: `stripe:${id}` }
+  return { account: `stripe:${id}` }
 }
 
 /** The facts of an object's time, which is whole seconds of Stripe's clock. */
@@ -195,11 +195,19 @@ export function createdFacts(
 }
 
 /**
- * Reports an object that Stripe does not have: a key that may not read its account may be that of another one.
- * @throws DestinationError `forbidden` where it does
+ * Reports an object that Stripe does not have. The key's account and its mode have to be seen, because what one does not have another may: the
+ * mode by the newest charge, or by Stripe's words that the object is in the other one.
+ * @throws DestinationError `forbidden` where one of the two is not seen, `misconfigured` where the mode is another than the connection says
  */
-export function reportMissing(told: ToldAccount, { inOtherMode }: { readonly inOtherMode: boolean }, mode: Mode) {
-  if (!told.isShown) throw new DestinationError('forbidden', { status: 404 })
+export async function reportMissing(
+  { newestMode }: Pick<ReturnType<typeof openStripe>, 'newestMode'>,
+  told: ToldAccount,
+  { inOtherMode }: { readonly inOtherMode: boolean },
+  mode: Mode,
+) {
+  const seen = inOtherMode || !told.isShown ? mode : await newestMode()
+  if (!told.isShown || seen === undefined) throw new DestinationError('forbidden', { status: 404 })
+  if (seen !== mode) throw new DestinationError('misconfigured')
   const facts = { ...accountFacts(told), ...(inOtherMode && { in_other_mode: true as const }) }
   // Objects of live mode are never deleted. The data of a test may be.
   const mark = mode === 'live' ? { mark: 'never_before' as const } : {}

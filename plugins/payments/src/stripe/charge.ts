@@ -22,7 +22,7 @@ export async function checkCharge(
   const stripe = openStripe(options, context)
   const told = await stripe.account()
   const found = await stripe.findCharge(params.charge)
-  if (!found.value) return reportMissing(told, found, options.mode)
+  if (!found.value) return reportMissing(stripe, told, found, options.mode)
   const charge = found.value
 
   const failure_code = wordOf(charge.failure_code)

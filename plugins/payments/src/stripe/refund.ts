@@ -22,7 +22,7 @@ export async function checkRefund(
   const stripe = openStripe(options, context)
   const told = await stripe.account()
   const found = await stripe.findRefund(params.refund)
-  if (!found.value) return reportMissing(told, found, options.mode)
+  if (!found.value) return reportMissing(stripe, told, found, options.mode)
   const refund = found.value
   // A refund does not tell its mode, and one without a charge leaves it open.
   if (!refund.charge) throw new DestinationError('ambiguous_claim')
