@@ -10,6 +10,7 @@ import {
   Type,
 } from '@claimcheck/core/plugin'
 import { imageOf, isAt, typedAddress } from './image.ts'
+import { SEGMENT } from './profile.ts'
 
 const address = (example: string) => ({
   pattern: '^https?://[^-\\s/?#@][^\\s/?#@]*/?$',
@@ -55,7 +56,7 @@ with read:packages alone; at GitLab a deploy token with read_registry; at Harbor
 which images are pushed: a pull-through cache fetches what it is asked for, and shows it as its own.`
 
 /** The name of a repository, as registries have it. */
-const REPOSITORY = /^[a-z0-9]+(?:[._/-]+[a-z0-9]+)*$/
+const REPOSITORY = new RegExp(`^${SEGMENT}(?:/${SEGMENT})*$`)
 
 export const connectionType = defineConnectionType({
   provider: 'oci',

@@ -8,7 +8,7 @@ import {
 } from '@claimcheck/core/plugin'
 import { connectionType, type Options } from './connection.ts'
 import { addressOf, imageOf, isCache, typedAddress } from './image.ts'
-import { lackingOf, normalizePlatform } from './platform.ts'
+import { lackingOf, mayBeThere, normalizePlatform } from './platform.ts'
 import { type Facts, type Params, platformsFact, profile } from './profile.ts'
 import {
   digestLike,
@@ -109,7 +109,9 @@ async function present(manifest: Manifest, { params, repository, previous }: Loo
   if (!platforms) return { kind: 'present', differs: [], facts: dated }
   const found = await repository.platformsOf(manifest, platforms)
   const platforms_found = platformsFact(found)
-  const platforms_missing = lackingOf(platforms, found).length
+  const lacking = lackingOf(platforms, found)
+  if (mayBeThere(lacking, found)) throw unexpected()
+  const platforms_missing = lacking.length
   const seen = { platforms_missing, ...(platforms_found !== undefined && { platforms_found }) }
   if (platforms_missing === 0) return { kind: 'present', differs: [], facts: { ...dated, ...seen } }
   if (manifest.isOld) throw unexpected()

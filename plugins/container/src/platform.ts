@@ -34,3 +34,8 @@ export function lackingOf(wanted: readonly string[], found: readonly string[]): 
     one === other || one.startsWith(`${other}/`) || (one.endsWith('/arm') && other === `${one}/v7`)
   return wanted.filter((other) => !found.some((one) => isFor(one, other)))
 }
+
+/** Tells whether one of the platforms that are lacking may be there: an image without a variant does not say which one it is for. */
+export function mayBeThere(lacking: readonly string[], found: readonly string[]): boolean {
+  return lacking.some((other) => found.some((one) => other.startsWith(`${one}/`)))
+}

@@ -6,7 +6,8 @@ const MINUTE_MS = 60_000
 // A host has a dot, a port, or is `localhost`: else the first part of a name belongs to the repository. The patterns look neither ahead nor behind.
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?'
 const HOST_PATTERN = `(?:${LABEL}(?:\\.${LABEL})+(?::[0-9]+)?|${LABEL}:[0-9]+|localhost)`
-const SEGMENT = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*'
+/** A part of the name of a repository. */
+export const SEGMENT = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*'
 const DIGEST_PATTERN = '^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$'
 /** One platform in the one form, of at most 40 characters. */
 const PLATFORM = '[a-z0-9._-]+(?:/[a-z0-9._-]+){1,2}'

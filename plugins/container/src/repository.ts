@@ -31,6 +31,8 @@ const IMAGE_CONFIGS: ReadonlySet<string | undefined> = new Set([
   'application/vnd.oci.image.config.v1+json',
   'application/vnd.docker.container.image.v1+json',
 ])
+/** The type of the configuration of a Helm chart, which is for no platform. */
+const CHART_CONFIG = 'application/vnd.cncf.helm.config.v1+json'
 /** The errors of a 404 that says that there is no such manifest. Harbor writes the second. */
 const UNKNOWN: readonly string[] = ['MANIFEST_UNKNOWN', 'NOT_FOUND']
 
@@ -131,7 +133,9 @@ export function openRepository(
 
   /** Reads the platform in an image's configuration, which is content of its own; undefined for what is no image. */
   async function platformIn(config: Descriptor): Promise<string | undefined> {
-    if (!IMAGE_CONFIGS.has(config.mediaType)) return undefined
+    if (config.mediaType === CHART_CONFIG) return undefined
+    // Other things than images and charts, such as modules of WebAssembly, have platforms that are written elsewhere.
+    if (!IMAGE_CONFIGS.has(config.mediaType)) throw unexpected()
     const bytes = await readBytes(await fetch(`${path}/blobs/${config.digest}`, { auth }))
     requireDigest(bytes, config.digest)
     return platformName(await parse(bytes, Platform))
@@ -171,8 +175,10 @@ export function openRepository(
         // A registry behind a proxy links to an address of its own, so the query alone counts.
         next({ headers }) {
           const [, link] = /<([^<>]*)>\s*;[^,]*\brel="?next\b/i.exec(headers.get('link') ?? '') ?? []
-          const query = link && parseUrl(link, tagsPath)?.search
-          return query ? tagsPath + query : undefined
+          if (link === undefined) return undefined
+          const query = parseUrl(link, tagsPath)?.search
+          if (!query) throw unexpected()
+          return tagsPath + query
         },
       })
       for await (const { value, headers } of pages) {

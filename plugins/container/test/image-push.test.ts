@@ -89,6 +89,8 @@ const document = (value: object): Content => {
 }
 const both = document({ schemaVersion: 2, config: config('application/vnd.oci.image.config.v1+json'), manifests: [] })
 const chart = document({ schemaVersion: 2, config: config('application/vnd.cncf.helm.config.v1+json'), layers: [] })
+const wasm = document({ schemaVersion: 2, config: config('application/vnd.wasm.config.v0+json'), layers: [] })
+const arm = imageOf('claimed', 'linux/arm')
 const unnamed = indexOf(image, other)
 const dockerList = {
   ...indexOf({ ...image, platform: 'linux/arm/v7' }),
@@ -156,6 +158,11 @@ const rows: readonly [title: string, answers: Answers, verdict: string, claimed?
   ['a tag that is listed, without a manifest', { [TAG]: UNKNOWN, [TAGS]: json({ tags: ['1.0.0'] }) }, 'unverifiable'],
   ['a tag that is listed on the second page', pages(['1.0.0']), 'unverifiable'],
   ['a tag that is on none of two pages', pages(['1.0.1']), 'failed'],
+  [
+    'a list that goes on nowhere',
+    { ...ABSENT, [`${TAGS}?n=1000`]: json({ tags: ['0.9.0'] }, { headers: { link: `<${TAGS}>; rel="next"` } }) },
+    'unverifiable',
+  ],
 
   [
     'a platform in the configuration',
@@ -193,6 +200,13 @@ const rows: readonly [title: string, answers: Answers, verdict: string, claimed?
     'mismatch',
     of(list, { platforms: ['linux/arm/v6'] }),
   ],
+  [
+    'a configuration that tells no variant, which the claim does',
+    { [TAG]: manifest(arm), [`/v2/acme/api/blobs/${digestOf(arm.config)}`]: { text: arm.config } },
+    'unverifiable',
+    of(arm, { platforms: ['linux/arm/v6'] }),
+  ],
+  ['a module of WebAssembly', { [TAG]: manifest(wasm) }, 'unverifiable', of(wasm, { platforms: ['wasip1/wasm'] })],
   ['a chart has no platform', { [TAG]: manifest(chart) }, 'mismatch', of(chart, amd64)],
   ['a list of Docker', { [TAG]: manifest(list) }, 'verified', of(list, { platforms: ['linux/arm'] })],
   [

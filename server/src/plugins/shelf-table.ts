@@ -21,6 +21,16 @@ export const SHELF = [
     ],
   },
   {
+    package: '@claimcheck/plugin-objects',
+    connections: ['S3 and compatible'],
+    actions: [
+      {
+        action: 'storage.object.put',
+        summary: 'An object was put to a key of a bucket.',
+      },
+    ],
+  },
+  {
     package: '@claimcheck/plugin-payments',
     connections: ['Stripe'],
     actions: [
