@@ -36,7 +36,7 @@ const remains = part(erasures, 'receiptId', 'logId', 'leafIndex', 'leafHash', 'i
 /** The part of an erased receipt that stays. */
 export type Remains = RowOf<typeof remains>
 
-const agedClaims = extended(part(claims, 'claimId', 'submittedAt', 'agentId', 'receiptId'), {
+const agedClaims = extended(part(claims, 'claimId', 'submittedAt', 'agentId', 'receiptId', 'logId'), {
   /** The time when the claim was decided; null for an undecided claim. For a receipt in an archive, its claim's deadline. */
   issuedAt: nullable(instant('issued_at')),
 })
@@ -85,7 +85,7 @@ export function erasureReads(db: Db) {
     },
     /** Lists the next claims of a workspace that were submitted from one moment on and before another. */
     async aged(workspaceId: string, after: ClaimPosition, before: Instant, limit: number): Promise<AgedClaim[]> {
-      const sql = `SELECT claims.claim_id, submitted_at, agent_id, claims.receipt_id,
+      const sql = `SELECT claims.claim_id, submitted_at, agent_id, claims.receipt_id, claims.log_id,
           CASE WHEN claims.receipt_id IS NOT NULL THEN COALESCE(receipts.issued_at, deadline_at) END AS issued_at FROM claims
         LEFT JOIN receipts ON ${RECEIPT_OF_CLAIM}
         WHERE workspace_id = ? AND (submitted_at, claims.claim_id) > (?, ?) AND submitted_at < ?

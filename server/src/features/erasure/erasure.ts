@@ -116,23 +116,33 @@ export async function eraseIn(
   if (claims.length === 0) return []
   await logGuard.checkOpen((await tx.log.state())!, tx.log)
   const stored = new Map((await tx.erasures.remains(receiptIds)).map((remains) => [remains.receiptId, remains]))
-  const archivedLogs = new Set(
-    (await tx.log.all()).flatMap(({ logId, archivedAt }) => (archivedAt === null ? [] : logId)),
-  )
+  const elsewhere = await logsElsewhere(tx, archives)
   const rows: ErasureRow[] = []
   for (const { receiptId, claimId, logId } of claims) {
-    const isElsewhere = archivedLogs.has(logId!) && !archives.has(logId!)
     // The archive is erased before the transaction ends: if that fails, the next try finds the leaf there.
     const archived = await archives.erase(logId!, receiptId!)
     const remains = stored.get(receiptId!) ?? archived
-    if (!remains || isElsewhere) {
-      const detail = `the receipt ${receiptId} is in the archive of the log ${logId}, which this host does not have: put the archive back to DATA_DIR/logs`
-      throw new ServiceError('unavailable', detail)
-    }
+    if (!remains || elsewhere.has(logId!)) throw archiveIsElsewhere(receiptId!, logId!)
     rows.push({ ...remains, claimId, erasedAt, rule, reference })
   }
   await tx.erasures.erase(rows, claims.map(contentLeft))
   return claims
+}
+
+/** Lists the archived logs whose archive this host does not have. */
+export async function logsElsewhere(
+  { log }: { readonly log: Pick<Writes['log'], 'all'> },
+  archives: Pick<LogArchives, 'has'>,
+): Promise<ReadonlySet<string>> {
+  const elsewhere = (await log.all()).filter(({ logId, archivedAt }) => archivedAt !== null && !archives.has(logId))
+  return new Set(elsewhere.map(({ logId }) => logId))
+}
+
+/** Makes the refusal to erase a receipt whose content would stay in an archive. */
+export function archiveIsElsewhere(receiptId: string, logId: string): ServiceError {
+  const place = `the receipt ${receiptId} is in the archive of the log ${logId}, which this host does not have`
+  const remedy = 'put the archive back to DATA_DIR/logs, or archive the log here again with claimcheck log archive'
+  return new ServiceError('unavailable', `${place}: ${remedy} while the database has its rows`)
 }
 
 /**

@@ -5,10 +5,11 @@ import { ServiceError } from '../../base/errors.ts'
 import type { ClaimPosition } from '../../storage/claim-query.ts'
 import { isErased } from '../../storage/claim-row.ts'
 import { retentionReference } from '../../storage/erasure-rules.ts'
+import type { AgedClaim } from '../../storage/erasures.ts'
 import type { RetentionRow } from '../../storage/retentions.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { ErasureConfig } from './config.ts'
-import { type ErasableLog, eraseIn } from './erasure.ts'
+import { archiveIsElsewhere, type ErasableLog, eraseIn, logsElsewhere } from './erasure.ts'
 
 interface RetentionParts extends ErasableLog {
   readonly storage: Storage
@@ -28,6 +29,23 @@ interface Progress {
   readonly after: ClaimPosition
   /** True once an earlier claim has to wait: the place is not stored from then on. */
   readonly isBehind: boolean
+  /** The first claim that only a host with the archive of its log can erase. */
+  readonly elsewhere?: AgedClaim | undefined
+}
+
+/**
+ * Finds what a host may erase of claims that a retention examines.
+ * @param logs the logs whose archive the host does not have
+ * @returns `cameTo`, the time of the first claim that waits for a later pass, or of the last one; `elsewhere`, the first that is left to another host
+ */
+function erasableIn(claims: readonly AgedClaim[], cutoff: Instant, logs: ReadonlySet<string>) {
+  const unerased = claims.filter((claim) => !isErased(claim))
+  const old = unerased.filter(({ issuedAt }) => (issuedAt ?? cutoff) < cutoff)
+  const here = old.filter(({ logId }) => !logs.has(logId!))
+  const isLeft = (claim: AgedClaim) => !here.includes(claim)
+  const waiting = unerased.find(isLeft)
+  const cameTo = (waiting ?? claims.at(-1)!).submittedAt
+  return { here, elsewhere: old.find(isLeft), waits: waiting !== undefined, cameTo }
 }
 
 export type RetentionService = ReturnType<typeof createRetentionService>
@@ -60,25 +78,24 @@ export function createRetentionService({ storage, archives, logGuard, now, confi
       const claims = await tx.erasures.aged(workspaceId, progress.after, cutoff, RECEIPTS_A_BATCH)
       const last = claims.at(-1)
       if (!last) return undefined
-      const isOld = (issuedAt: Instant | null) => issuedAt !== null && issuedAt < cutoff
-      const old = claims.flatMap((claim) =>
-        !isErased(claim) && isOld(claim.issuedAt) && claim.receiptId !== null ? [claim.receiptId] : [],
-      )
+      const { here, elsewhere, waits, cameTo } = erasableIn(claims, cutoff, await logsElsewhere(tx, archives))
       const reason = { rule: 'retention', reference: retentionReference(days) } as const
-      const erased = await eraseIn(tx, { archives, logGuard }, old, reason, at)
+      const receiptIds = here.flatMap(({ receiptId }) => receiptId ?? [])
+      const erased = await eraseIn(tx, { archives, logGuard }, receiptIds, reason, at)
       if (erased.length > 0) {
         const details = { receipts: erased.length, days }
         tx.audit.record({ event: 'workspace.receipts_erased', at, by, workspaceId, details })
       }
-      // A claim that is not decided, or was decided later than it was submitted, waits for a later pass, which begins with it.
-      const waiting = claims.find((claim) => !isErased(claim) && !isOld(claim.issuedAt))
-      const cameTo = waiting?.submittedAt ?? last.submittedAt
+      // A claim that is not decided, was decided later than it was submitted, or is archived elsewhere, waits for a later pass, which begins with it.
       if (!progress.isBehind && cameTo > erasedBefore) await tx.retentions.cameTo(workspaceId, cameTo)
-      return { after: last, isBehind: progress.isBehind || waiting !== undefined }
+      return { after: last, isBehind: progress.isBehind || waits, elsewhere: progress.elsewhere ?? elsewhere }
     })
   }
 
-  /** Erases the batches of one workspace. Returns true when there is more. */
+  /**
+   * Erases the batches of one workspace. Returns true when there is more.
+   * @throws ServiceError `unavailable` at the end, where receipts were left to a host that has the archive of their log
+   */
   async function turn(retention: RetentionRow, by: Acting, signal: AbortSignal): Promise<boolean> {
     const { workspaceId, erasedBefore } = retention
     // Claims of the first millisecond are examined again.
@@ -87,7 +104,11 @@ export function createRetentionService({ storage, archives, logGuard, now, confi
     unfinished.delete(workspaceId)
     for (let batch = 0; batch < BATCHES_A_TURN && !signal.aborted; batch++) {
       const next = await eraseNext(retention, progress, by)
-      if (!next) return false
+      if (!next) {
+        const { receiptId, logId } = progress.elsewhere ?? {}
+        if (receiptId && logId) throw archiveIsElsewhere(receiptId, logId)
+        return false
+      }
       progress = next
     }
     unfinished.set(workspaceId, progress)
@@ -129,13 +150,23 @@ export function createRetentionService({ storage, archives, logGuard, now, confi
       return (await read.retentions.list()).length > 0
     },
 
-    /** Erases content that is older than its workspace keeps it, in small transactions. Returns true when there is more to erase. */
+    /**
+     * Erases content that is older than its workspace keeps it, in small transactions. Returns true when there is more to erase.
+     * @throws ServiceError the first refusal, once every workspace had its turn
+     */
     async pass(by: Acting, signal: AbortSignal): Promise<boolean> {
       let isMore = false
+      let refusal: ServiceError | undefined
       for (const retention of await read.retentions.list()) {
         if (signal.aborted) return isMore
-        isMore = (await turn(retention, by, signal)) || isMore
+        try {
+          isMore = (await turn(retention, by, signal)) || isMore
+        } catch (error) {
+          if (!(error instanceof ServiceError)) throw error
+          refusal ??= error
+        }
       }
+      if (refusal) throw refusal
       return isMore
     },
   }

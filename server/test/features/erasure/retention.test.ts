@@ -26,6 +26,11 @@ interface Aged {
   readonly workspaceId?: string
 }
 
+function decidedAs(receiptId: string) {
+  const due = { dueAt: null, nextCheckAt: null, momentAt: null }
+  return { state: 'decided', verdict: 'verified', receiptId, ...due } as const
+}
+
 /** Claims with their receipts, numbered from the oldest on. */
 async function begin(t: Test, url: string, aged: readonly Aged[]) {
   const storage = await opened(t, url)
@@ -34,7 +39,7 @@ async function begin(t: Test, url: string, aged: readonly Aged[]) {
     const row = claimNumber(number, { claimId, workspaceId, submittedAt: NOON - days * DAY_MS })
     if (decided === undefined) return row
     const receiptId = `rcpt_${String(number).padStart(5, '0')}`
-    return { ...row, state: 'decided', verdict: 'verified', receiptId, dueAt: null, nextCheckAt: null, momentAt: null }
+    return { ...row, ...decidedAs(receiptId) }
   })
   const receipts = claims
     .flatMap(({ claimId, receiptId }, index) => {
@@ -145,6 +150,55 @@ for (const dialect of DIALECTS) {
     isBehind = false
     t.equal(await retention.pass(BY_SERVICE, RUNNING), false)
     t.equal((await erasedIn(storage)).length, 1)
+  })
+
+  t.test(`on ${dialect}, what is archived on another host is left to it, and told`, async (t) => {
+    const rows: Aged[] = [
+      { days: 62, decided: 62 },
+      { days: 61, decided: 61, workspaceId: 'ws_2' },
+    ]
+    const { storage, retention, later } = await begin(t, await newDatabase(t, dialect), rows)
+    const log = { ...LOG, logId: 'next', name: 'next' }
+    await storage.write(async (tx) => {
+      await tx.log.end('log', NOON)
+      await tx.log.archived('log')
+      await tx.log.create({ ...log, signed: '{}' })
+    })
+    const claimId = 'clm_next'
+    const newer = { ...claimNumber(9, { claimId, submittedAt: NOON - 60 * DAY_MS }), ...decidedAs('rcpt_next') }
+    const receipt = { logId: 'next', receiptId: 'rcpt_next', claimId, leafHash: HASH, leafIndex: 0, entry: 'content' }
+    const head = { ...log, number: 1, treeSize: 1, signed: '{}' }
+    await storage.apply({ log, head, newClaims: [newer], receipts: [{ ...receipt, issuedAt: NOON - 60 * DAY_MS }] })
+    for (const id of ['ws_1', 'ws_2']) await retention.set(id, 31, BY_SERVICE)
+    const elsewhere = { code: 'unavailable', message: /rcpt_00000 is in the archive of the log log, .* log archive / }
+    await t.rejects(retention.pass(BY_SERVICE, RUNNING), elsewhere)
+    t.strictSame(await erasedIn(storage), ['clm_next'], 'the others are erased')
+    later(1)
+    await t.rejects(retention.pass(BY_SERVICE, RUNNING), elsewhere, 'it is told again')
+    const archives = { ...NO_ARCHIVES, has: () => true }
+    const withArchive = createRetentionService({ storage, archives, logGuard, now: () => NOON, config })
+    t.equal(await withArchive.pass(BY_SERVICE, RUNNING), false)
+    t.strictSame(await erasedIn(storage), ['clm_00000', 'clm_00001', 'clm_next'])
+    t.equal(await retention.pass(BY_SERVICE, RUNNING), false, 'nothing is left to tell of')
+  })
+
+  t.test(`on ${dialect}, a workspace whose receipts cannot be erased holds no other up`, async (t) => {
+    const rows: Aged[] = [
+      { days: 60, decided: 60 },
+      { days: 60, decided: 60, workspaceId: 'ws_2' },
+    ]
+    const { storage, retention } = await begin(t, await newDatabase(t, dialect), rows)
+    for (const id of ['ws_1', 'ws_2']) await retention.set(id, 31, BY_SERVICE)
+    let refused = 0
+    const erase = async (_: string, receiptId: string) => {
+      if (receiptId !== 'rcpt_00000') return undefined
+      refused++
+      throw new ServiceError('unavailable', 'its file is damaged')
+    }
+    const archives = { has: () => true, erase }
+    const damaged = createRetentionService({ storage, archives, logGuard, now: () => NOON, config })
+    await t.rejects(damaged.pass(BY_SERVICE, RUNNING), { message: 'its file is damaged' })
+    t.strictSame([refused, await erasedIn(storage)], [1, ['clm_00001']])
   })
 
   t.test(`on ${dialect}, many are erased in batches, which go on where they ended`, async (t) => {
