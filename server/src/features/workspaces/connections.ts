@@ -260,20 +260,13 @@ export class ConnectionService {
     const tried = await this.#tryStored(row, target)
     const { failure, reason } = tried
     const state = stateOf(tried)
-    const found = this.#foundBy(tried, row.identity)
     await this.#storage.write(async (tx) => {
+      const stored = await tx.connections.lock(id)
       await this.#note(tx, id, failure)
-      if (failure === null) await tx.connections.tried(row, found)
-      // A target that was shown before is hidden now, which differs from one that does not exist.
-      else if (failure === 'forbidden' && tried.target === row.trialTarget) {
-        const { scopes, notes, expiresAt } = row
-        await tx.connections.tried(row, { ...found, scopes, notes, expiresAt })
-      }
-      this.#recordChange(tx, row, 'connection.tested', acting, {
-        failure,
-        state,
-        ...changeOf(row.identity, found.identity),
-      })
+      const found = stored && this.#foundByTest(tried, row, stored)
+      if (found) await tx.connections.tried(stored, found)
+      const changed = found ? changeOf(stored.identity, found.identity) : {}
+      this.#recordChange(tx, row, 'connection.tested', acting, { failure, state, ...changed })
     })
     return { failure, state, reason }
   }
@@ -490,6 +483,20 @@ export class ConnectionService {
       ...{ scopes, notes, expiresAt, trialTarget: target, state, stateAt: state === null ? null : at },
       identity: isOther ? { text: tried.identity, since: at, former: identity?.text ?? null } : identity,
     }
+  }
+
+  /**
+   * Finds what a test changes in a connection: nothing, where the connection has other secrets or another identity by now.
+   * @param row the connection before the test
+   */
+  #foundByTest(tried: Probe & Pick<Tried, 'target'>, row: ConnectionRow, stored: ConnectionRow): Found | undefined {
+    if (!this.#sealing.haveSame(stored, row) || stored.identity?.since !== row.identity?.since) return undefined
+    const found = this.#foundBy(tried, stored.identity)
+    if (tried.failure === null) return found
+    // A target that was shown before is hidden now, which differs from one that does not exist.
+    if (tried.failure !== 'forbidden' || tried.target !== stored.trialTarget) return undefined
+    const { scopes, notes, expiresAt } = stored
+    return { ...found, scopes, notes, expiresAt }
   }
 
   #recordChange(tx: Writes, row: ConnectionRow, event: AuditEvent, by: Acting, details: AuditDetails): void {

@@ -33,7 +33,7 @@ const canWrite: Probe = async () => ({ proves: 'works', scopes: ['read'], warnin
 async function open(
   t: Test,
   probe: Probe = nothing,
-  { allowPrivate = [] as string[], folder = t.testdir(), slots = 256, identified = false } = {},
+  { allowPrivate = [] as string[], folder = t.testdir(), slots = 256, identified = false, now = () => NOON } = {},
 ) {
   const type = defineConnectionType({
     ...WORKING,
@@ -85,7 +85,7 @@ async function open(
       secrets: openSecrets({ secretKey, secretKeysAlso, dataDir: folder }),
       outbound,
       ...limits,
-      now: () => NOON,
+      now,
       config: { checks: { timeoutMs: 100 } },
     })
   /** With the token, and what else is given. */
@@ -432,6 +432,45 @@ t.test('the identity of a destination is stored, and another one only by another
       ['acct_1/live', null],
       ['acct_1/test', 'acct_1/live'],
       ['acct_2/live', 'acct_1/test'],
+    ],
+  )
+})
+
+t.test('a test that ends after another trial changes nothing, and says so in the audit trail', async (t) => {
+  const identities = ['old', 'stale', 'newer', 'stale', 'newest', 'stale', 'newest', 'refreshed']
+  let meanwhile: (() => Promise<unknown>) | undefined
+  let time = NOON
+  const probe: Probe = async () => {
+    const identity = identities.shift()!
+    const between = meanwhile
+    meanwhile = undefined
+    await between?.()
+    time++
+    return { proves: 'works', scopes: [identity], warnings: [], identity }
+  }
+  const { connections, workspace, db, add } = await open(t, probe, { identified: true, now: () => time })
+  const service = connections()
+  const { id } = await add(service)
+  const stored = async () => (await service.list(workspace.id))[0]!
+  meanwhile = () => service.test(id)
+  t.match(await service.test(id), { failure: null })
+  t.match(await stored(), { identity: { text: 'newer', former: 'old' }, scopes: ['newer'] }, 'after another test')
+  meanwhile = () => service.replaceSecrets(id, { token: 'another-token' }, { insists: false })
+  await service.test(id)
+  t.match(await stored(), { identity: { text: 'newest', former: 'newer' }, scopes: ['newest'] }, 'after other secrets')
+  meanwhile = () => service.replaceSecrets(id, { token: 'third-token' }, { insists: false })
+  await service.test(id)
+  t.match(await stored(), { identity: { text: 'newest', former: 'newer' } })
+  await service.test(id)
+  t.match(await stored(), { identity: { text: 'refreshed', former: 'newest' } }, 'a test that nothing met counts')
+  const told = (await db('audit_trail').orderBy('position')).map(({ details }) => JSON.parse(details))
+  t.strictSame(
+    told.flatMap(({ identity, former_identity = null }) => (identity ? [[identity, former_identity]] : [])),
+    [
+      ['old', null],
+      ['newer', 'old'],
+      ['newest', 'newer'],
+      ['refreshed', 'newest'],
     ],
   )
 })
