@@ -247,12 +247,23 @@ t.test(
       '(Claimcheck)',
       'Claimcheck (official)',
       'Sign in to Claimcheck (claimcheck)',
+      'Claimcheck - sign in',
+      'Claimcheck - claimcheck',
+      'Official-claimcheck',
+      '— Claimcheck',
     ]
     for (const name of likeService) {
       const { status, body } = await register(name)
       t.match([status, body], [400, { error_description: /has the name of this service/ }], name)
     }
-    for (const name of ['Claude Code (claimcheck)', 'Claims checker', 'Reclaim checkout', 'Cursor'])
+    for (const name of [
+      'Claude Code (claimcheck)',
+      'MCPJam - claimcheck',
+      'MCP Inspector – Claimcheck',
+      'Claims checker',
+      'Reclaim checkout',
+      'Cursor',
+    ])
       t.equal((await register(name)).status, 201, name)
     const made = await register('Front office')
     t.equal(made.status, 201)

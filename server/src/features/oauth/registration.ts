@@ -33,11 +33,15 @@ export function clientNameProblem(name: string): string | undefined {
 const SERVICE = 'Claimcheck'
 
 /**
- * Tells whether a name is, or has within it, one like the service's: people would take "Official Claimcheck" for a part of it. What stands in brackets
- * at the end of another name, as in "Claude Code (claimcheck)", only says which service the application is set up for.
+ * Tells whether a name is, or has within it, one like the service's: people would take "Official Claimcheck" for a part of it. What stands in brackets,
+ * or after a dash, at the end of another name, as in "Claude Code (claimcheck)" and "MCPJam - claimcheck", only says which service the application is
+ * set up for.
  */
 function isLikeService(name: string): boolean {
-  const words = [name.replace(/\([^()]*\)$/, ''), name].map((text) => text.match(/[\p{L}\p{N}]+/gu)).find(Boolean) ?? []
+  const words =
+    [name.replace(/(?:\([^()]*\)| [-–—] [^()]*)$/, ''), name]
+      .map((text) => text.match(/[\p{L}\p{N}]+/gu))
+      .find(Boolean) ?? []
   // The service's name may be written as two words. "Reclaim checkout" is none that begins like it.
   return words.some((word, at) => {
     return isPartlyLike(words.slice(at).join(''), SERVICE, 'startsWith') || isPartlyLike(word, SERVICE, 'includes')
