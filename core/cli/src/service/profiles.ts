@@ -47,21 +47,30 @@ export function readProfiles(env: Env): Profiles {
 }
 
 export function writeProfiles(env: Env, profiles: Profiles): void {
-  writePrivateFile(profilesFile(env), profiles)
+  const file = profilesFile(env)
+  makePrivateFolder(file)
+  // Another user of the folder could put other profiles into it.
+  chmodSync(dirname(file), 0o700)
+  writePrivateFile(file, profiles, { flush: true })
 }
 
-/** Writes a whole file of JSON or nothing, readable for its owner alone. */
-export function writePrivateFile(file: string, value: object): void {
-  const folder = dirname(file)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  chmodSync(folder, 0o700)
+/**
+ * Writes a whole file of JSON or nothing, readable for its owner alone.
+ * @param options `flush`: it has to outlast a power failure at once
+ */
+export function writePrivateFile(file: string, value: object, { flush = false } = {}): void {
+  makePrivateFolder(file)
   const draft = `${file}.${randomBytes(6).toString('hex')}.tmp`
   try {
-    writeFileSync(draft, `${JSON.stringify(value, undefined, 2)}\n`, { flag: 'wx', mode: 0o600, flush: true })
+    writeFileSync(draft, `${JSON.stringify(value, undefined, 2)}\n`, { flag: 'wx', mode: 0o600, flush })
     renameSync(draft, file)
   } finally {
     rmSync(draft, { force: true })
   }
+}
+
+function makePrivateFolder(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
 }
 
 export function withProfile({ profiles }: Profiles, name: string, profile: Profile): Profiles {
