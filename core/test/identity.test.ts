@@ -48,6 +48,19 @@ for (const [why, given, identity, submittedAt = NOON] of unknown) {
   })
 }
 
+t.test('a claim that was read at one destination is not read at the next', async (t) => {
+  const moved = { ...known, since: NOON + 60_000, former: 'system-1/timeline-2' }
+  for (const seen of [absent, claimed]) {
+    const held = (identity: KnownIdentity, firstReadAt?: number) =>
+      heldToIdentity(told(seen), identity, NOON, firstReadAt)
+    t.equal(held(moved, NOON + 59_999), undefined, 'it was read before')
+    t.notSame(held(moved), undefined, 'this is its first read')
+    t.notSame(held(moved, NOON + 60_000), undefined, 'all its reads are of this destination')
+    t.notSame(held({ ...moved, former: null }, NOON), undefined, 'none was known before')
+    t.strictSame(held({ ...moved, since: NOON }, NOON), seen, 'the destination changed before its submission')
+  }
+})
+
 t.test('an identity is a short text that can be printed', async (t) => {
   for (const right of ['1', 'eip155:1/0xd4e5', 'x'.repeat(200)]) t.ok(isIdentity(right), right)
   for (const wrong of ['', 'x'.repeat(201), 'two words', 'line\n', 'ü', 1, null, undefined, {}])

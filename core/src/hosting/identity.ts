@@ -13,19 +13,25 @@ export interface KnownIdentity {
   readonly text: string
   /** The time of the trial that told this identity first. */
   readonly since: Instant
+  /** The identity before this one, which the connection had until `since`; null or left out where there was none. */
+  readonly former?: string | null
 }
 
 /**
  * Holds a read through a connection of an `identified` type to the identity that the connection's trial told.
  * @param known undefined where no trial told an identity
+ * @param firstReadAt the time of the claim's first read; undefined where this is the first
  * @returns the observation to record, which cannot blame unless one known destination answered since the claim's submission; undefined for
- * a read of another destination
+ * a read of another destination than the known one, or than the one that earlier reads of the claim were held to
  */
 export function heldToIdentity(
   { identity, ...seen }: Observation,
   known: KnownIdentity | undefined,
   submittedAt: Instant,
+  firstReadAt?: Instant,
 ): Observation | undefined {
+  // The absence that one destination showed, and the outcome at the next, would make a lateness that neither has seen.
+  if (known?.former != null && firstReadAt !== undefined && firstReadAt < known.since) return undefined
   if (identity === undefined || known === undefined) return withoutBlame(seen)
   if (identity !== known.text) return undefined
   return known.since <= submittedAt ? seen : withoutBlame(seen)

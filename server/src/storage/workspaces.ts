@@ -74,7 +74,6 @@ export type ConnectionState = Proven | 'refused'
 
 /** The identity of a destination as the last trial that told one has it. */
 export interface StoredIdentity extends KnownIdentity {
-  /** The identity before this one, which the connection had until `since`; null if this is the first. */
   readonly former: string | null
 }
 

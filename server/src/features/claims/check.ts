@@ -276,7 +276,7 @@ export function createCheckRunner({
     const connected = type && connectedBy(type, connection, refreshes)
     const hold = (seen: Observation) => {
       const held = type?.identified
-        ? heldToIdentity(seen, connection?.knownIdentity ?? undefined, claim.submittedAt)
+        ? heldToIdentity(seen, connection?.knownIdentity ?? undefined, claim.submittedAt, earlierRead?.sentAt)
         : seen
       if (!held) throw new DestinationError('ambiguous_claim')
       return held

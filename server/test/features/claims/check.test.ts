@@ -171,6 +171,16 @@ async function failure(t: Test, check: Check, over?: Parameters<typeof runner>[2
   return 'failure' in record ? record.failure : record.observation
 }
 
+t.test('a claim that was read at one destination is not read at the one that a later trial found', async (t) => {
+  const knownIdentity = { text: 'acct_1/test', since: NOON + 1000, former: 'acct_1/live' }
+  const { run } = runner(t, seen('acct_1/test'), { knownIdentity, now: () => NOON + 2000 })
+  const first = await run(claim, [])
+  t.match(first, { observation: { mark: 'may_have_been' } }, 'its first read is there, and blames nobody')
+  t.match(await run(claim, [first]), { observation: { kind: 'absent' } })
+  const before = { ...first, sentAt: NOON, answeredAt: NOON }
+  t.match(await run(claim, [before]), { failure: { code: 'ambiguous_claim' } })
+})
+
 const throwing = (thrown: unknown) => () => {
   throw thrown
 }
