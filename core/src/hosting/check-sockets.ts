@@ -40,16 +40,23 @@ export function guardSockets<A>(
     return { address, admitted, grant }
   }
 
-  /** Logs in; by a stored access token that the destination refuses, once more with a new one. */
-  async function withLogin<T>(
+  /**
+   * Logs in; by a stored access token that the destination refuses, once more with a new one.
+   * @param readRequest throws a BreachError for what the manifest does not allow
+   */
+  async function withLogin<R, T>(
     { secret }: Partial<Pick<Login, 'secret'>>,
-    logIn: (values: LoginValues) => Promise<T>,
+    readRequest: (values: LoginValues) => R,
+    logIn: (request: R) => Promise<T>,
   ): Promise<T> {
-    if (typeof secret !== 'object' || secret === null) return logIn({ secrets })
+    const requestBy = (values: LoginValues) => usage.under('sockets', () => readRequest(values))
+    if (typeof secret !== 'object' || secret === null) return logIn(requestBy({ secrets }))
+    // A token is not asked for where what it is for is refused.
+    requestBy({ secrets, token: '' })
     const getToken = usage.under('credentials', () => declaredToken(secret, connected))
     const logInBy = async ({ accessToken }: AccessToken) => {
       usage.noteToken(accessToken)
-      return logIn({ secrets, token: accessToken })
+      return logIn(requestBy({ secrets, token: accessToken }))
     }
     const nextToken = (refused?: AccessToken) => untilAborted(timer.signal, getToken(tokens!, refused))
     const token = await nextToken()
@@ -66,9 +73,9 @@ export function guardSockets<A>(
       const { address, admitted, grant } = admitSocket(text)
       const isStartTls = grant.tls === 'starttls'
       const { secure } = transport
-      return withLogin(login ?? {}, async (values) => {
-        const connection = usage.under('sockets', () => connectionRequest(grant, login, values))
-        return usage.counted(async (_, id) => {
+      const readRequest = (values: LoginValues) => connectionRequest(grant, login, values)
+      return withLogin(login ?? {}, readRequest, (connection) =>
+        usage.counted(async (_, id) => {
           const sentAt = now()
           // The number of what the next bytes answer, set while nothing has come since the last write or the opening. The host itself reads the
           // greeting of a protocol that it speaks.
@@ -94,22 +101,22 @@ export function guardSockets<A>(
           // A connection that may still tell the clock is not undated yet.
           const isUndated = connection.grant.clock === undefined
           return { result: socket, readings: { ...NO_READINGS, sentAt, isUndated }, isSilent: asked !== undefined }
-        })
-      })
+        }),
+      )
     },
     async query(text: string, query: Query): Promise<QueryAnswer> {
       const { address, admitted, grant } = admitSocket(text)
-      return withLogin(query.login ?? {}, async (values) => {
-        const asked = usage.under('sockets', () => queryRequest(grant, query, values))
-        return usage.counted(async () => {
+      const readRequest = (values: LoginValues) => queryRequest(grant, query, values)
+      return withLogin(query.login ?? {}, readRequest, (asked) =>
+        usage.counted(async () => {
           const maxBytes = Math.min(usage.most.bodyBytes, MOST_QUERY_BYTES)
           const received = (bytes: number) => usage.received(bytes, 'body')
           const sentAt = now()
           const bounds = { signal: timer.signal, now, maxBytes, received }
           const { clock, ...result } = await transport.query(address, admitted, { ...asked, ...bounds })
           return { result, readings: { ...readTime(clock, clock.askedAt, clock.answeredAt), sentAt } }
-        })
-      })
+        }),
+      )
     },
   }
 }

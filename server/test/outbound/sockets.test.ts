@@ -2,8 +2,8 @@
 /** Connections of checks that speak another protocol than HTTP, over loopback with real TLS. Threat N2 of `security.md`. */
 import type { Socket as NodeSocket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { clockOffset } from '@claimcheck/core/hosting'
-import { MAX_CHECK_BYTES } from '@claimcheck/core/plugin'
+import { clockOffset, createMemoryRefreshes } from '@claimcheck/core/hosting'
+import { type Credential, credential, MAX_CHECK_BYTES } from '@claimcheck/core/plugin'
 import type { CheckGuard } from '@claimcheck/server/outbound/outbound'
 import t, { type Test } from 'tap'
 import {
@@ -14,6 +14,7 @@ import {
   OTHER,
   outboundTo,
   resolveTo,
+  serve,
   serveSockets,
   serveTls,
 } from '../support/loopback.ts'
@@ -159,6 +160,29 @@ t.test('a protocol that the host does not speak takes no login, and one that it 
   const { check, url } = checkOf(t, { host: await serveTls(t, news), over: { secrets } })
   t.equal(await code(check.connect(url, { login })), 'breach')
   t.equal(await code(check.query(url, { statement: 'a', database: 'b', login })), 'breach')
+})
+
+t.test('a token is not asked for where the login that needs it is refused', async (t) => {
+  let asked = 0
+  const host = await serve(t, (_, response) => {
+    asked++
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ access_token: 't0ken-of-the-mailbox', token_type: 'Bearer', expires_in: 3600 }))
+  })
+  const place = await serveTls(t, news)
+  const port = place.split(':')[1]
+  const scheme = { scheme: 'oauth2', tokenUrl: 'http://{option.token_host}/token' }
+  const account = { ...scheme, grant: 'clientCredentials', clientId: 'id', clientSecret: 'secret' } as Credential
+  const options = { url: `tls://inner.example:${port}`, token_host: host, id: 'reader', secret: 's3cret-pass' }
+  const refreshes = createMemoryRefreshes()
+  const connected = { id: 'conn_1', options, credentials: { account }, tokenHosts: [host], refreshes }
+  const secrets = new Map([['secret:secret', 's3cret-pass']])
+  const over = { secrets, connected }
+  const { check, url } = checkOf(t, { host: place, over, allowPrivate: [`inner.example:${port}`, host] })
+  const login = { mechanism: 'xoauth2', user: 'ann', secret: credential('account') } as const
+  t.equal(await code(check.connect(url, { login })), 'breach')
+  t.equal(await code(check.query(url, { statement: 'a', database: 'b', login })), 'breach')
+  t.equal(asked, 0)
 })
 
 t.test('the certificate has to be of the name, and of an authority that is trusted', async (t) => {
