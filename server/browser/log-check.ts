@@ -45,7 +45,7 @@ async function signedHead() {
   return { logId: log_id, root: { size: tree_size, hash: root_hash }, step }
 }
 
-/** Whether a root is the one of the signed head, or of a tree that the head's tree begins with. */
+/** Checks that a root is the one of the signed head, or of a tree that the head's tree begins with. */
 async function isOfTheLog({ size, hash }: Root, head: SignedHead): Promise<Step> {
   if (size === head.root.size) {
     const isRoot = hash === head.root.hash
