@@ -138,7 +138,9 @@ export async function viewedWorkspaces(
     const { id, role, signInRule } = workspace
     return {
       ...workspace,
-      at: pathsIn(id),
+      get at() {
+        return pathsIn(id)
+      },
       isOwner: role === 'owner',
       isOpen: meetsRule(signInRule, session.method),
     }
