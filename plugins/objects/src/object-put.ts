@@ -47,11 +47,11 @@ export const objectPut = defineVerifier({
     const inTimeUntil = claim.claimedAt + profile.toleranceMs
 
     // The list comes first, because it proves that a 404 hides nothing.
-    const listing = await object.listVersions(since)
+    const listing = await object.listVersions(since).catch(hiddenListing)
     const found = await findObject(object, listing, params)
     const compared = found && (await compare(object, found, params))
     const isAsClaimed = compared?.differs.length === 0
-    if (found?.isOld && !isAsClaimed) throw unexpected()
+    if (!isAsClaimed) refuseUnseen(listing, found)
 
     const isInTime = found && isAsClaimed && Math.min(now(), endOf(found, now())) <= inTimeUntil
     const log = isInTime ? NO_LOG : await readLog(object, listing, { params, since, now })
@@ -86,6 +86,18 @@ async function findObject(
   const current = await object.head()
   if (!current && entries.some(({ isNewest, isMarker }) => isNewest && !isMarker)) throw hidden()
   return current
+}
+
+/** What keys see that may not list versions: nothing shows that something is missing, and what they can read is there all the same. */
+function hiddenListing(error: unknown): Listing {
+  if (!isDestinationError(error) || error.code !== 'forbidden' || error.status !== 403) throw error
+  return { entries: [], hasAllVersions: false, isHidden: true }
+}
+
+/** Refuses to deny an outcome by a copy of a cache, or by keys that do not see what is missing. @throws DestinationError */
+function refuseUnseen({ isHidden = false }: Listing, found: StoredObject | undefined): void {
+  if (found?.isOld) throw unexpected()
+  if (isHidden) throw new DestinationError('forbidden', { status: 403 })
 }
 
 function hidden(): DestinationError {

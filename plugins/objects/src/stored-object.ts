@@ -50,6 +50,8 @@ export interface Listing {
   readonly entries: readonly Entry[]
   /** Tells whether the list has all versions of the key that were not deleted for good. */
   readonly hasAllVersions: boolean
+  /** Tells that the list is denied to these keys. */
+  readonly isHidden?: boolean
 }
 
 /** An object, as its headers tell. */
@@ -59,6 +61,8 @@ export interface StoredObject extends Pick<Entry, 'versionId' | 'size' | 'modifi
   readonly etag: string
   /** Tells that its content has an encoding, which an HTTP client takes off. */
   readonly isEncoded: boolean
+  /** Tells that it was asked for without a version, which needs no right to versions. */
+  readonly isCurrent: boolean
   /** Tells that a cache has kept the answer, so that the object may be another one by now. */
   readonly isOld: boolean
   /** Milliseconds by which the service's clock is behind; undefined if it does not state its time. */
@@ -131,7 +135,8 @@ export function openObject(
       const isMissing = status === 404 || (versionId !== undefined && (status === 400 || status === 405))
       if (isMissing && !isOld) return undefined
       if (status !== 200) throw isMissing ? unexpected(status) : statusError(response, now())
-      return objectIn(headers, { isOld, clockBehindMs: clockBehindMs(headers, now()) })
+      const isCurrent = versionId === undefined
+      return objectIn(headers, { isCurrent, isOld, clockBehindMs: clockBehindMs(headers, now()) })
     },
 
     /** Tells whether the bucket keeps versions now. */
@@ -155,10 +160,10 @@ export function openObject(
     },
   }
 
-  async function computeDigest({ versionId, etag, size, isEncoded }: StoredObject): Promise<string> {
+  async function computeDigest({ versionId, isCurrent, etag, size, isEncoded }: StoredObject): Promise<string> {
     if (size > MAX_DIGEST_BYTES) throw new DestinationError('too_large')
     const address = addressOf({
-      versionId: versionId === 'null' ? undefined : versionId,
+      versionId: isCurrent || versionId === 'null' ? undefined : versionId,
       // Else an HTTP client would unpack what was stored as gzip, and the digest would be another.
       'response-content-encoding': isEncoded ? 'identity' : undefined,
     })
@@ -240,7 +245,7 @@ function sort(entries: readonly Entry[]): Entry[] {
   return entries.toSorted((a, b) => Number(b.isNewest) - Number(a.isNewest) || b.modifiedAt - a.modifiedAt)
 }
 
-function objectIn(headers: Headers, read: Pick<StoredObject, 'isOld' | 'clockBehindMs'>): StoredObject {
+function objectIn(headers: Headers, read: Pick<StoredObject, 'isCurrent' | 'isOld' | 'clockBehindMs'>): StoredObject {
   const modifiedAt = Date.parse(headers.get('last-modified') ?? '')
   if (Number.isNaN(modifiedAt)) throw unexpected()
   const etag = etagIn(headers)
