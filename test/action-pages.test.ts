@@ -21,7 +21,7 @@ t.test(
     const { page, table } = await shelf(resolve('.'))
     t.equal(readFileSync(SHELF_PAGE, 'utf8'), page)
     t.equal(readFileSync(SHELF_TABLE, 'utf8'), table)
-    for (const { package: name } of SHELF) t.ok(page.includes(`"use":"${name}"`), name)
+    for (const { package: name } of SHELF) t.ok(page.includes(`"use": "${name}"`), name)
   },
 )
 

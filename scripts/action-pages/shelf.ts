@@ -88,7 +88,7 @@ async function sectionOf({ name, folder, description, parts, isDefault }: Verifi
   return page([
     `## ${name}`,
     `${description} [More](${relative(dirname(SHELF_PAGE), folder)}/README.md)`,
-    isDefault ? undefined : fenced('json', JSON.stringify({ use: name })),
+    isDefault ? undefined : fenced('json', `{ "plugins": [{ "use": "${name}" }] }`),
     ...profiles.flatMap((profile) => {
       const { action, summary, access } = profile
       const shown = `${summary} Permission: ${access.permission}`
