@@ -94,7 +94,8 @@ async function sectionOf({ name, folder, description, parts, isDefault }: Verifi
       const shown = `${summary} Permission: ${access.permission}`
       // The actions of the default configuration have pages, with examples.
       if (isDefault) return [`[${code(action)}](actions/${action}.md): ${shown}`]
-      return [`${code(action)}: ${shown}`, fenced('json', JSON.stringify(exampleOf(profile), null, 2))]
+      const example = fenced('json', JSON.stringify(exampleOf(profile), null, 2))
+      return [`${code(action)}: ${shown}`, `<!-- not run: it is a claim -->\n${example}`]
     }),
     proves && `What a receipt proves:\n\n${proves}`,
   ]).trimEnd()
