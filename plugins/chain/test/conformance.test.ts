@@ -1,3 +1,4 @@
+// Test run: slow
 /** The plugin passes the conformance kit at a node of a chain. */
 import { type Destination, verifierConformance } from '@claimcheck/core/testkit'
 import chain from '@claimcheck/plugin-chain'

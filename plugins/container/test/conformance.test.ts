@@ -1,3 +1,4 @@
+// Test run: slow
 /** The plugin passes the conformance kit at Debian's docker-registry, open and with an issuer of tokens at another origin. */
 
 import { type Destination, type GivenConnection, verifierConformance } from '@claimcheck/core/testkit'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** The plugin passes the conformance kit at a small S3 that checks signatures and keeps versions. */
 import { createHash } from 'node:crypto'
 import { type Destination, verifierConformance } from '@claimcheck/core/testkit'

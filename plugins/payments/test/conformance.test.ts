@@ -1,3 +1,4 @@
+// Test run: slow
 /** The plugin passes the conformance kit at a Stripe of its tests. */
 import { type Destination, type GivenConnection, verifierConformance } from '@claimcheck/core/testkit'
 import payments from '@claimcheck/plugin-payments'
