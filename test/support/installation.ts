@@ -8,9 +8,9 @@ import type { Feature } from '@claimcheck/server/host/feature'
 import type { Test } from 'tap'
 import { afterFile } from './after-file.ts'
 import { Client } from './client.ts'
-import { runClaimcheck } from './command.ts'
 import { copyTemplate, createDatabase, type Database } from './database.ts'
 import { type Answer, Host } from './host.ts'
+import { examineLivedIn } from './lived-in.ts'
 
 export type { Answer, Client, Host }
 
@@ -153,11 +153,11 @@ export function sharedInstallation({ file, ...options }: InstallationOptions = {
     const installation = await Installation.start({ ...options, file: { rate_limits: NO_ATTEMPTS, ...file } })
     afterFile(async () => {
       started = undefined
-      const { folder, env, isForged } = installation
-      // What the tests leave is an installation that people have lived in.
-      const { code, stdout, stderr } = await runClaimcheck(folder, ['doctor', '--json'], { ...options.env, ...env })
-      await installation.remove()
-      if (code !== 0 && !isForged) throw new Error(`doctor calls it unsound: ${stdout}${stderr}`)
+      try {
+        if (!installation.isForged) await examineLivedIn(installation, { env: options.env })
+      } finally {
+        await installation.remove()
+      }
     })
     return installation
   }
