@@ -64,7 +64,7 @@ t.test('claims are read at the destination that the connection was tried at, and
   t.equal(await verdictOf('there'), 'verified')
   t.equal(await verdictOf('gone'), 'failed')
   t.match(
-    await client.decided(unblamed.claim_id),
+    await client.decided(unblamed.claim_id, 60_000),
     { verdict: 'unverifiable', reason_code: 'claim_ambiguous' },
     'a claim that was read before the change blames nobody by what is read after it',
   )
