@@ -9,8 +9,8 @@ import plugin from '@claimcheck/plugin-chain'
 import { Interface, type TransactionLike, Wallet } from 'ethers'
 import t from 'tap'
 import { type Chain, startChain } from '../../../../test/chain/chain.ts'
+import type { Verdict } from '../../../../test/traps/verifier-table.ts'
 import { HOUR, MINUTE, SECOND } from './evm-chain.ts'
-import type { Verdict } from './row.ts'
 
 /** In the future of the machine, because a node's blocks have to be after its first. */
 const FIRST_START = Math.ceil(Date.now() / HOUR) * HOUR + HOUR

@@ -1,4 +1,6 @@
 /** Claims that are false, or of which nothing can tell, with what a careless reader of a node would make of them. */
+
+import { type Kind, row, START } from '../../../../test/traps/verifier-table.ts'
 import { digest, ETHEREUM, EvmChain, HOUR, MINUTE, SECOND, SECOND_LAYER, sign } from './evm-chain.ts'
 import {
   ALICE,
@@ -15,18 +17,14 @@ import {
   type Scene,
   SOME_CODE,
   SPLITTER,
-  START,
   TOKEN,
   TRANSFER,
-  type Truth,
   tokenCall,
   topicOf,
   transferOf,
-  type Verdict,
 } from './row.ts'
 import { ARCHIVE, type Client, type NodeView, refusing, withoutFirst } from './rpc-node.ts'
 
-type Kind = readonly [truth: Truth, right: Verdict, ...also: Verdict[]]
 const FAILED: Kind = ['never', 'failed']
 const OTHER: Kind = ['other', 'mismatch']
 const LATE: Kind = ['late', 'late']
@@ -34,12 +32,13 @@ const NEVER_TOLD: Kind = ['never', 'unverifiable']
 const IN_TIME_UNTOLD: Kind = ['in time', 'unverifiable']
 const UNKNOWABLE: Kind = ['unknowable', 'unverifiable']
 
-function trap([truth, right, ...also]: Kind, title: string, why: string, scene: () => Scene): Row {
+function trap(kind: Kind, title: string, why: string, scene: () => Scene): Row {
+  const [truth, right] = kind
   // Most of what ends undecided is as undecided by a deadline that is nearer than the usual one.
   const near = right === 'unverifiable' ? { deadlineMs: 50 * MINUTE } : {}
-  // What is about a block's contents is claimed when it is final.
+  // A claim about a block's contents comes when that is final.
   const later = truth === 'other' || truth === 'unknowable' ? { submittedMs: 25 * MINUTE } : {}
-  return { title, truth, right, also, why, scene: () => ({ ...near, ...later, ...scene() }) }
+  return row(kind, title, why, () => ({ ...near, ...later, ...scene() }))
 }
 
 const PAYMENT = payment()

@@ -1,5 +1,6 @@
 /** Claims that are true, as people and agents make them: each has to be verified. */
 import { getAddress } from 'ethers'
+import { START } from '../../../../test/traps/verifier-table.ts'
 import {
   digest,
   ETHEREUM,
@@ -26,7 +27,6 @@ import {
   type Row,
   type Scene,
   SOME_CODE,
-  START,
   TOKEN,
   TRANSFER,
   tokenCall,

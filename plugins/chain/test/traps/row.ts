@@ -1,15 +1,7 @@
 /** A row of the trap table: what happens on a chain, what is claimed of it, and the verdict that is right. */
+import type { TrapRow } from '../../../../test/traps/verifier-table.ts'
 import { digest, type EvmChain, lower, sign, type Transaction } from './evm-chain.ts'
 import type { Endpoint, NodeView } from './rpc-node.ts'
-
-/** The moment of the deed; every time of a row is counted from here. */
-export const START = Date.UTC(2026, 2, 11, 9, 30)
-
-/**
- * What is true of the claimed outcome. `other`: it succeeded, and is not as claimed; `unknowable`: nothing that a node shows can tell.
- */
-export type Truth = 'in time' | 'late' | 'never' | 'other' | 'unknowable'
-export type Verdict = 'verified' | 'late' | 'mismatch' | 'failed' | 'unverifiable'
 
 export interface Scene {
   readonly chain: EvmChain
@@ -39,15 +31,7 @@ export interface Scene {
   readonly facts?: Readonly<Record<string, unknown>>
 }
 
-export interface Row {
-  readonly title: string
-  readonly truth: Truth
-  readonly right: Verdict
-  /** Other verdicts that are no fault. */
-  readonly also?: readonly Verdict[]
-  readonly why: string
-  readonly scene: () => Scene
-}
+export type Row = TrapRow<Scene>
 
 export const ALICE = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045'
 export const BOB = '0x742d35Cc6634C0532925a3b844Bc454e4438f44e'

@@ -4,9 +4,9 @@ import { createVirtualClock, liveClaim, type VirtualClock } from '@claimcheck/co
 import plugin from '@claimcheck/plugin-container'
 import t from 'tap'
 import { findProgram } from '../../../../test/support/programs.ts'
+import { START, type Verdict } from '../../../../test/traps/verifier-table.ts'
 import { DockerRegistry, imageOf, indexOf } from '../docker-registry.ts'
 import { MINUTE, SECOND } from './repository.ts'
-import { START, type Verdict } from './row.ts'
 
 type World = DockerRegistry
 

@@ -1,33 +1,19 @@
 /** Claims that are false, or of which nothing can tell, with what a careless reader of a registry would make of them. */
+
+import { type Kind, row } from '../../../../test/traps/verifier-table.ts'
 import { artifact, image, imageAndIndex, index, signedSchema1 } from './images.ts'
 import { type Answer, type Asked, error, type KindName } from './oci-registry.ts'
 import { DAY, HOUR, MINUTE, Repository, SECOND } from './repository.ts'
-import {
-  ARM,
-  ATTESTED,
-  BUILT,
-  lived,
-  MULTI,
-  NAME,
-  OTHER,
-  type Row,
-  type Scene,
-  TAG,
-  type Truth,
-  type Verdict,
-} from './row.ts'
+import { ARM, ATTESTED, BUILT, lived, MULTI, NAME, OTHER, type Row, type Scene, TAG } from './row.ts'
 
-type Judgement = readonly [truth: Truth, right: Verdict, ...also: Verdict[]]
-const FAILED: Judgement = ['never', 'failed']
-const OTHER_CONTENT: Judgement = ['other', 'mismatch']
-const LATE: Judgement = ['late', 'late']
-const NEVER_TOLD: Judgement = ['never', 'unverifiable']
-const IN_TIME_UNTOLD: Judgement = ['in time', 'unverifiable']
-const UNKNOWABLE: Judgement = ['unknowable', 'unverifiable']
+const FAILED: Kind = ['never', 'failed']
+const OTHER_CONTENT: Kind = ['other', 'mismatch']
+const LATE: Kind = ['late', 'late']
+const NEVER_TOLD: Kind = ['never', 'unverifiable']
+const IN_TIME_UNTOLD: Kind = ['in time', 'unverifiable']
+const UNKNOWABLE: Kind = ['unknowable', 'unverifiable']
 
-function trap([truth, right, ...also]: Judgement, title: string, why: string, scene: () => Scene): Row {
-  return { title, truth, right, also, why, scene }
-}
+const trap = row<Scene>
 
 const CLAIM = { tag: TAG, digest: BUILT.digest }
 const AT_ONCE = { claimedMs: 2 * SECOND }

@@ -1,14 +1,8 @@
 /** A row of the trap table: what happens at a registry, what is claimed of it, and the verdict that is right. */
+import type { TrapRow } from '../../../../test/traps/verifier-table.ts'
 import { image, index } from './images.ts'
 import type { RegistryScript } from './oci-registry.ts'
 import { DAY, Repository } from './repository.ts'
-
-/** The moment of the deed; every time of a row is counted from here. */
-export const START = Date.UTC(2026, 2, 11, 9, 30)
-
-/** What is true of the claimed outcome. `other`: the tag is there, and is not as claimed; `unknowable`: nothing that a registry shows can tell. */
-export type Truth = 'in time' | 'late' | 'never' | 'other' | 'unknowable'
-export type Verdict = 'verified' | 'late' | 'mismatch' | 'failed' | 'unverifiable'
 
 export interface Scene extends Omit<RegistryScript, 'kind'> {
   readonly kind?: RegistryScript['kind']
@@ -27,15 +21,7 @@ export interface Scene extends Omit<RegistryScript, 'kind'> {
   readonly facts?: Readonly<Record<string, unknown>>
 }
 
-export interface Row {
-  readonly title: string
-  readonly truth: Truth
-  readonly right: Verdict
-  /** Other verdicts that are no fault. */
-  readonly also?: readonly Verdict[]
-  readonly why: string
-  readonly scene: () => Scene
-}
+export type Row = TrapRow<Scene>
 
 export const NAME = 'acme/api'
 export const TAG = '1.4.0'

@@ -1,4 +1,6 @@
 /** Claims that are false, or of which nothing can tell, with what a careless reader of a service would make of them. */
+
+import { type Kind, row, START } from '../../../../test/traps/verifier-table.ts'
 import {
   AWS,
   B2,
@@ -22,7 +24,6 @@ import {
   filled,
   KEY,
   KEYS,
-  type Kind,
   named,
   OTHER_REPORT,
   plain,
@@ -30,9 +31,7 @@ import {
   REPORT_NAMED,
   type Row,
   report,
-  row,
   type Scene,
-  START,
   unversioned,
   versioned,
 } from './row.ts'

@@ -1,5 +1,6 @@
 /** Claims that are true, as people and agents make them: each has to be verified. */
 import { gzipSync } from 'node:zlib'
+import { type Kind, row, START, type Verdict } from '../../../../test/traps/verifier-table.ts'
 import {
   AWS,
   B2,
@@ -22,7 +23,6 @@ import {
   filled,
   KEY,
   KEYS,
-  type Kind,
   named,
   OTHER_REPORT,
   plain,
@@ -30,11 +30,8 @@ import {
   REPORT_NAMED,
   type Row,
   report,
-  row,
   type Scene,
-  START,
   unversioned,
-  type Verdict,
   versioned,
 } from './row.ts'
 import { errorAnswer, slowBetween } from './s3-server.ts'

@@ -1,14 +1,8 @@
 /** A row of the trap table: what happens in a bucket, what is claimed of it, and the verdict that is right. */
+import { START, type TrapRow } from '../../../../test/traps/verifier-table.ts'
 import { AWS, Bucket, type Content, contentOf, type Put, SECOND, type Service } from './object-store.ts'
 import type { Front } from './s3-server.ts'
 import type { Keys } from './signature.ts'
-
-/** The moment of the deed; every time of a row is counted from here. */
-export const START = Date.UTC(2026, 2, 11, 9, 30)
-
-/** What is true of the claimed put. `other`: something else was put there; `unknowable`: nothing that the service shows can tell. */
-export type Truth = 'in time' | 'late' | 'never' | 'other' | 'unknowable'
-export type Verdict = 'verified' | 'late' | 'mismatch' | 'failed' | 'unverifiable'
 
 export interface Scene {
   readonly bucket: Bucket
@@ -28,21 +22,7 @@ export interface Scene {
   readonly preexisting?: boolean
 }
 
-export interface Row {
-  readonly title: string
-  readonly truth: Truth
-  readonly right: Verdict
-  /** Other verdicts that are no fault. */
-  readonly also: readonly Verdict[]
-  readonly why: string
-  readonly scene: () => Scene
-}
-
-export type Kind = readonly [truth: Truth, right: Verdict, ...also: Verdict[]]
-
-export function row([truth, right, ...also]: Kind, title: string, why: string, scene: () => Scene): Row {
-  return { title, truth, right, also, why, scene }
-}
+export type Row = TrapRow<Scene>
 
 export const KEYS: Keys = {
   accessKeyId: 'AKIAIOSFODNN7EXAMPLE',

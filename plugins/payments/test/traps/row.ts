@@ -1,18 +1,12 @@
 /** A row of the trap table: what happens at Stripe, what is claimed of it, and the verdict that is right. */
+import { type Kind, row, START, type TrapRow } from '../../../../test/traps/verifier-table.ts'
 import { idOf, Ledger, type Mode, SHOP } from './ledger.ts'
 import type { Key, Right, Stripe, StripeAnswer } from './stripe-api.ts'
 
-/** The moment of the deed; every time of a row is counted from here. */
-export const START = Date.UTC(2026, 2, 11, 9, 30)
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
-
-/** What is true of the claimed outcome. `other`: it is there, and not as claimed; `unknowable`: nothing that Stripe shows can tell. */
-export type Truth = 'in time' | 'late' | 'never' | 'other' | 'unknowable'
-/** `refused`: the claim is not taken. */
-export type Verdict = 'verified' | 'late' | 'mismatch' | 'failed' | 'unverifiable' | 'refused'
 
 export interface Scene {
   readonly ledger: Ledger
@@ -38,18 +32,10 @@ export interface Scene {
   readonly facts?: Readonly<Record<string, unknown>>
 }
 
-export interface Row {
+export interface Row extends TrapRow<Scene> {
   readonly action: 'payment.refund.succeed' | 'payment.charge.succeed'
-  readonly title: string
-  readonly truth: Truth
-  readonly right: Verdict
-  /** Other verdicts that are no fault. */
-  readonly also: readonly Verdict[]
-  readonly why: string
-  readonly scene: () => Scene
 }
 
-type Kind = readonly [truth: Truth, right: Verdict, ...also: Verdict[]]
 export const TRUE: Kind = ['in time', 'verified']
 export const FAILED: Kind = ['never', 'failed']
 export const OTHER: Kind = ['other', 'mismatch', 'failed']
@@ -60,10 +46,10 @@ export const NOT_DONE: Kind = ['never', 'unverifiable', 'failed']
 export const TRUE_UNTOLD: Kind = ['in time', 'unverifiable', 'refused']
 
 export function rowsOf(action: Row['action']) {
-  return ([truth, right, ...also]: Kind, title: string, why: string, scene: () => Scene): Row => {
+  return (kind: Kind, title: string, why: string, scene: () => Scene): Row => {
     // What does not come late is decided alike by a deadline that is nearer than the usual one.
-    const near = { deadlineMs: truth === 'late' ? 3 * HOUR : 12 * MINUTE }
-    return { action, title, truth, right, also, why, scene: () => ({ ...near, ...scene() }) }
+    const near = { deadlineMs: kind[0] === 'late' ? 3 * HOUR : 12 * MINUTE }
+    return { action, ...row(kind, title, why, () => ({ ...near, ...scene() })) }
   }
 }
 

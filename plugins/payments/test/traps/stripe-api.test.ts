@@ -1,7 +1,8 @@
 /** The stand-in itself: it answers as published, and its books take no step that Stripe's documentation does not know. */
 import t from 'tap'
+import { START } from '../../../../test/traps/verifier-table.ts'
 import { SHOP } from './ledger.ts'
-import { ALL_RIGHTS, books, CHARGE, OTHER_CHARGE, OTHER_SHOP, REFUND, SECOND, SELLER, START } from './row.ts'
+import { ALL_RIGHTS, books, CHARGE, OTHER_CHARGE, OTHER_SHOP, REFUND, SECOND, SELLER } from './row.ts'
 import { type Key, startStripe } from './stripe-api.ts'
 
 const OWN = { account: SHOP, mode: 'live', rights: ALL_RIGHTS } as const
