@@ -26,8 +26,8 @@ export function callRequest(
   {
     path,
     basePath,
-    handles = [],
-  }: { readonly path: string; readonly basePath: string; readonly handles?: readonly string[] },
+    handles,
+  }: { readonly path: string; readonly basePath: string; readonly handles: readonly string[] },
 ): CallRequest {
   if ('dav' in call) return davRequest(call, methods.dav ?? [], { path, basePath })
   // A destination may read the path and ignore the body: what only looks like a query would create something.
