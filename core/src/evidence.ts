@@ -173,5 +173,10 @@ export function markOf(check: CheckRecord | undefined): Mark | undefined {
 
 /** Tells whether a read shows the outcome, all required fields equal. */
 export function showsOutcome(record: CheckRecord): boolean {
-  return isRead(record) && record.observation.kind === 'present' && record.observation.differs.length === 0
+  return isRead(record) && showsClaimed(record.observation)
+}
+
+/** Tells whether an observation shows the outcome, with nothing that differs from the claim. */
+export function showsClaimed(observation: Observation): boolean {
+  return observation.kind === 'present' && observation.differs.length === 0
 }

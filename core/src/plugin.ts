@@ -109,7 +109,15 @@ export {
   type Words,
 } from './contract/words.ts'
 export { fromBase64url, toBase64url } from './encoding.ts'
-export type { DestinationErrorCode, Instant, LogTime, Mark, Observation, Stay } from './evidence.ts'
+export {
+  type DestinationErrorCode,
+  type Instant,
+  type LogTime,
+  type Mark,
+  type Observation,
+  type Stay,
+  showsClaimed,
+} from './evidence.ts'
 export type {
   CertificateCredential,
   ChallengeCredential,

@@ -1,5 +1,5 @@
 /** Identities of destinations: what a probe told of the place that it tried, and each check tells of the place that it read. */
-import type { Instant, Observation } from '../evidence.ts'
+import { type Instant, type Observation, showsClaimed } from '../evidence.ts'
 
 const IDENTITY = /^[\x21-\x7e]{1,200}$/
 
@@ -40,10 +40,9 @@ export function heldToIdentity(
 /** Takes from an observation what rules blame by: an absence or difference that counts, and the earliest time of an entry of the log. */
 function withoutBlame(observation: Observation): Observation {
   const { mark, stays } = observation
-  const isAsClaimed = observation.kind === 'present' && observation.differs.length === 0
   return {
     ...observation,
-    ...(!isAsClaimed && mark !== 'unsettled' && { mark: 'may_have_been' }),
+    ...(!showsClaimed(observation) && mark !== 'unsettled' && { mark: 'may_have_been' }),
     ...(stays && {
       stays: stays.map(({ appeared: { notAfter }, ...stay }) => ({ ...stay, appeared: { notAfter } })),
     }),

@@ -1,22 +1,13 @@
 /** Runs one case: its first check, then everything that must not change what the check sees, then its verdict. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Observation } from '../evidence.ts'
+import { type Observation, showsClaimed } from '../evidence.ts'
 import type { Verdict } from '../verdict.ts'
 import { createCacheStore } from './check-cache.ts'
 import { runFaults } from './fault-run.ts'
 import { runFreshness } from './freshness-run.ts'
 import { type CheckRequest, errorCode, type Outcome, thrownText } from './host.ts'
 import { runIdentity } from './identity-run.ts'
-import {
-  described,
-  isSame,
-  isSameSight,
-  observationProblem,
-  PARTS,
-  sayTheSame,
-  showsClaimed,
-  unheardProblem,
-} from './observation.ts'
+import { described, isSame, isSameSight, observationProblem, PARTS, sayTheSame, unheardProblem } from './observation.ts'
 import type { Case, Sight } from './options.ts'
 import { type CheckedCase, type PreparedCase, prepareCase, type SeenCase, tellWords } from './prepared.ts'
 import { at, type Run } from './run.ts'

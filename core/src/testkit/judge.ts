@@ -1,10 +1,10 @@
 /** Judges what a check made of a fault: right is an error that says why, or what it truly saw without the struck answer. */
 import { isDestinationError } from '../contract/destination-error.ts'
-import type { Mark, Observation } from '../evidence.ts'
+import { type Mark, type Observation, showsClaimed } from '../evidence.ts'
 import type { ActionProfile } from '../profile.ts'
 import type { ExpectedError } from './faults.ts'
 import { type Outcome, thrownText } from './host.ts'
-import { described, isSame, observationProblem, sayTheSame, showsClaimed } from './observation.ts'
+import { described, isSame, observationProblem, sayTheSame } from './observation.ts'
 
 interface CheckContext {
   readonly profile: ActionProfile

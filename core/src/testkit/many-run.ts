@@ -1,13 +1,13 @@
 /** Calls `checkMany` with several claims: a result for each in its order, the same as alone, and errors for those that they concern. */
 import { isDestinationError } from '../contract/destination-error.ts'
-import type { Observation } from '../evidence.ts'
+import { type Observation, showsClaimed } from '../evidence.ts'
 import { isJsonObject, type JsonValue } from '../json.ts'
 import type { CallResult } from './call.ts'
 import { jsonOf, withHeaders } from './exchange.ts'
 import type { Route, Strike, StruckRequest } from './fault-proxy.ts'
 import { FAULTS } from './faults.ts'
 import { errorCode, thrownText } from './host.ts'
-import { isSame, isSameSight, observationProblem, sayTheSame, showsClaimed, unheardProblem } from './observation.ts'
+import { isSame, isSameSight, observationProblem, sayTheSame, unheardProblem } from './observation.ts'
 import type { CheckedCase } from './prepared.ts'
 import type { Run } from './run.ts'
 

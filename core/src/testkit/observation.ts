@@ -49,10 +49,6 @@ function withoutMark({ mark: _, ...rest }: Observation): Observation {
   return rest as Observation
 }
 
-export function showsClaimed(observation: Observation): boolean {
-  return observation.kind === 'present' && observation.differs.length === 0
-}
-
 export function isSame(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(plain(one), plain(other))
 }

@@ -5,6 +5,7 @@ import {
   defineVerifier,
   type Observation,
   type PreviousRead,
+  showsClaimed,
 } from '@claimcheck/core/plugin'
 import { connectionType, type Options } from './connection.ts'
 import { addressOf, imageOf, isCache, typedAddress } from './image.ts'
@@ -116,8 +117,4 @@ async function present(manifest: Manifest, { params, repository, previous }: Loo
   if (platforms_missing === 0) return { kind: 'present', differs: [], facts: { ...dated, ...seen } }
   if (manifest.isOld) throw unexpected()
   return { kind: 'present', differs: ['platforms'], facts: { ...facts, ...seen }, mark: 'final' }
-}
-
-function showsClaimed(observation: Observation): boolean {
-  return observation.kind === 'present' && observation.differs.length === 0
 }

@@ -9,6 +9,7 @@ import {
   type Observation,
   type PreviousRead,
   type Stay,
+  showsClaimed,
   windowStart,
 } from '@claimcheck/core/plugin'
 import { connectionType, type Options } from './connection.ts'
@@ -104,10 +105,6 @@ function hidden(): DestinationError {
   return new DestinationError('forbidden', { status: 404 })
 }
 
-function isShown(observation: Observation): boolean {
-  return observation.kind === 'present' && observation.differs.length === 0
-}
-
 /** Tells whether the claimed version differs for ever: the content of a version never changes, but what has the id `null` is written over. */
 function isFixed({ version_id }: Params, { differs }: Compared): boolean {
   return version_id !== undefined && version_id !== 'null' && !differs.includes('version_id')
@@ -123,7 +120,7 @@ function toldBy({ stays }: Log, isLogged: boolean): Pick<Observation, 'stays' | 
 function timeFacts(found: StoredObject, claimedAt: number, previous: readonly PreviousRead[]): Facts {
   const time = timeOf(found)
   // An earlier read that did not show it tells since when it is there.
-  if (!time) return previous.every(({ observation }) => isShown(observation)) ? { undated: true } : {}
+  if (!time) return previous.every(({ observation }) => showsClaimed(observation)) ? { undated: true } : {}
   const isOld = isLongBefore(time, found, { claimedAt, inTimeUntil: claimedAt + profile.toleranceMs })
   return isOld ? { preexisting: true } : {}
 }

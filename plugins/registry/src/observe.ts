@@ -7,6 +7,7 @@ import {
   type Observation,
   type PreviousRead,
   type Stay,
+  showsClaimed,
 } from '@claimcheck/core/plugin'
 import type { FoundVersion } from './ecosystem.ts'
 import type { Facts } from './profile.ts'
@@ -106,7 +107,7 @@ function markOfSeen(look: Look): Mark | undefined {
 
 /** Tells whether a read saw the version as claimed. One that differed from the beginning shows nothing of the claimed one. */
 function wasSeen({ previous }: Look): boolean {
-  return previous.some(({ observation }) => observation.kind === 'present' && observation.differs.length === 0)
+  return previous.some(({ observation }) => showsClaimed(observation))
 }
 
 function factsOf(found: FoundVersion, look: Look): Facts {

@@ -11,7 +11,7 @@ import {
   UNHEARD,
   withoutSecretValues,
 } from '@claimcheck/core/hosting'
-import { type Claim, type Connection, DestinationError } from '@claimcheck/core/plugin'
+import { type Claim, type Connection, DestinationError, showsClaimed } from '@claimcheck/core/plugin'
 import {
   type CheckRecord,
   contradictionOf,
@@ -328,7 +328,7 @@ function ageOf(placeAgeMs: number, answerAgeMs: number, { listed }: Source) {
  * missing in an old copy may have come since.
  */
 function outlastsAge(observation: Observation): boolean {
-  return observation.mark === 'final' || (observation.kind === 'present' && observation.differs.length === 0)
+  return observation.mark === 'final' || showsClaimed(observation)
 }
 
 function isSamePlugin(one: PluginName | undefined, other: PluginName): boolean {
