@@ -76,8 +76,8 @@ export interface ProbeResult {
   /** The end of the credentials, if the destination says it. */
   readonly expiresAt?: Instant
   /**
-   * What tells this destination from another at the same address, for an `identified` type: database system and timeline, account and mode,
-   * chain and genesis block. It has 1 to 200 printable ASCII characters without spaces, and is never a secret: the owner sees it.
+   * The name that tells this destination from another at the same address, for an `identified` type: database system and timeline, account and
+   * mode, chain and genesis block. It has 1 to 200 printable ASCII characters without spaces, and is never a secret: the owner sees it.
    */
   readonly identity?: string
 }

@@ -25,7 +25,7 @@ export function grantOf(
   }: { readonly origin: string; readonly typed?: TypedOptions | undefined; readonly hasSecrets: boolean },
 ): Grant | undefined {
   const place = placeOf(origin)
-  // What was typed comes first, because the port may be the workspace's, which no other entry knows.
+  // The address that a workspace typed comes first, because the port may be the workspace's, which no other entry knows.
   if (hosts.some((entry) => typedOrigins(entry, typed, sockets).includes(origin))) return 'connection'
   if (hosts.some((entry) => isNamed(entry, place))) return 'named'
   return hosts.includes('target') && !hasSecrets ? 'target' : undefined

@@ -16,7 +16,7 @@ export interface ConformanceOptions<S = unknown, P = unknown> {
   /** A situation in which what the cases claim is not there yet. The kit goes back to it to see that checks notice changes. */
   readonly before?: S
   /**
-   * For a connection type that is `identified`: a situation in which another destination answers, such as another database or account. All
+   * A situation in which another destination answers, such as another database or account, for a connection type that is `identified`. All
    * other situations are of one identity.
    */
   readonly another?: S

@@ -144,7 +144,7 @@ async function transactionWith(
   finalized: BlockHead,
   cache: CheckCache,
 ): Promise<string | undefined> {
-  // What used it in a final block stays so; only what blames nobody is remembered.
+  // Remembers only what blames nobody: the transaction that used the nonce in a final block stays the one.
   const usedByNone = `no other used ${sender} ${nonce} ${hash}`
   if (sender === undefined || nonce === undefined || cache.get(usedByNone) === true) return undefined
   const isUsedAt = async (number: number) => (await node.count(sender, number)) > nonce

@@ -46,7 +46,7 @@ export const connectionType = defineConnectionType({
     const node = nodeOf(http, options)
     const identity = await node.identity()
     await node.finalized()
-    // What a node answers without the key, anybody may read.
+    // Reads without the key, too: anybody may read what a node answers then.
     const isRead = options.key !== undefined && (await isRefused(() => nodeOf(http, withoutKey).identity()))
     return { proves: isRead ? 'works' : 'reached', scopes: [], warnings: [], identity }
   },

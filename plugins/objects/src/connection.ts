@@ -74,7 +74,7 @@ const HELP = `Make an access key with a policy that allows s3:ListBucket, s3:Lis
 s3:GetObject and s3:GetObjectVersion on its objects, and nothing else; s3:ListBucket must not depend on a prefix. At Cloudflare R2 "Object Read
 only", at Backblaze B2 a read-only application key, at MinIO the policy readonly.`
 
-/** All keys begin with it. */
+/** The beginning of all keys. */
 const ANY_KEY = ''
 
 export const connectionType = defineConnectionType({

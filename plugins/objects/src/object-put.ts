@@ -89,7 +89,7 @@ async function findObject(
   return current
 }
 
-/** What keys see that may not list versions: nothing shows that something is missing, and what they can read is there all the same. */
+/** Makes the listing of keys that may not list versions: nothing shows that something is missing, and what they can read is there all the same. */
 function hiddenListing(error: unknown): Listing {
   if (!isDestinationError(error) || error.code !== 'forbidden' || error.status !== 403) throw error
   return { entries: [], hasAllVersions: false, isHidden: true }
@@ -144,7 +144,7 @@ async function compare(
   const found_version = versionFact(found.versionId)
   const isOtherVersion = version_id !== undefined && version_id !== found_version
   const isOtherSize = size !== undefined && size !== found.size
-  // What is another version, or of another size, need not be read.
+  // Reads no content of another version or size, which differs without that.
   const mustRead = sha256 !== undefined && !isOtherVersion && !isOtherSize
   const found_sha256 = mustRead ? await object.sha256(found) : found.checksum
   const isOtherContent = sha256 !== undefined && found_sha256 !== undefined && sha256 !== found_sha256
@@ -204,7 +204,7 @@ interface Window {
 async function readLog(object: OpenObject, listing: Listing, window: Window): Promise<Log> {
   const { entries, hasAllVersions } = listing
   const { params, since, now } = window
-  // What was put while versions were not kept has replaced what nothing tells of.
+  // An object that was put while versions were not kept has replaced what nothing tells of.
   const isForgotten = entries.some((entry) => entry.versionId === 'null' && endOf(entry, now()) >= since)
   const replaced = params.version_id === undefined ? replacedIn(entries, window) : []
   const stays = await staysOf(object, replaced, window)

@@ -161,7 +161,7 @@ export const profile: ActionProfile<typeof Params, typeof Facts> = {
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 30 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
-  // What an object is put for, such as a queue of files, often takes it away before it is claimed.
+  // Consumers, such as a queue of files, often take an object away before it is claimed.
   removedWithinMs: 5 * MINUTE_MS,
   access: {
     permission:

@@ -8,7 +8,7 @@ import { type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
 import type { ClaimedRepository } from './repository.ts'
 
 /**
- * What a run is of.
+ * The origin of a run, by its commit.
  *
  * - `this`: this commit, as every run that no other one started.
  * - `another`: another commit or a pull request. It began as no run of this commit ended, and before all of them had ended, or as a run of another

@@ -71,7 +71,7 @@ type Found<T> =
   /** `inOtherMode` where Stripe says that the object is in the other mode. */
   | { readonly value: undefined; readonly inOtherMode: boolean }
 
-/** What Stripe tells of the account whose objects a key reads. `isShown` where the key may read the account itself. */
+/** The account whose objects a key reads, as Stripe tells it. `isShown` where the key may read the account itself. */
 interface ToldAccount {
   readonly id: string
   readonly isShown: boolean
@@ -170,7 +170,7 @@ export function accountOf({ account, connected_account }: Options): string {
   return connected_account ?? account
 }
 
-/** What tells one account and mode from another at the same address. Undefined where the key may not read its account. */
+/** The identity of an account in one mode. Undefined where the key may not read its account. */
 export function identityOf({ isShown, id }: ToldAccount, mode: Mode): string | undefined {
   return isShown ? `${id}/${mode}` : undefined
 }

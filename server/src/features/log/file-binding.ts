@@ -48,7 +48,7 @@ export function createFileBinding(
       if (!isSame(inodeOf(identityOf(path)), inodeOf(opened))) return REPLACED
       const before = (await storage.read.log.all()).find(({ logId }) => logId === log.logId)?.agreedSystem ?? ''
       const isBound = isSame(log.agreedOn, opened) && isSame(before, machine, '')
-      // What is bound to no file is a copy that has all rows of its source, or rows of a server.
+      // Rows that are bound to no file are of a copy that has all rows of its source, or of a server.
       const isOther = !isBound && log.agreedOn.startsWith(UNKNOWN)
       if (isOther && !proveNewest) return OTHER_FILE
       if (isOther) logger.warn('the database file is another one than before, and has all that was signed')

@@ -145,7 +145,7 @@ export function createLogGuard(options: LogGuardOptions) {
   async function compareRemembered(heads: readonly Head[], log: LogState): Promise<Findings> {
     const rows = storage.read.log
     const seen = await settle(heads, log)
-    // What this host signed last is in a log that ended, or is lacking.
+    // The entry that this host signed last is in a log that ended, or is lacking.
     if (seen.contradictedBy !== null || heads.some(({ logId }) => logId !== log.logId)) await lostReceipts.report()
     clock.logged(seen.issuedAt)
     const lacking = await lackingOf(heads, seen, rows)
