@@ -122,6 +122,7 @@ export type {
   CertificateCredential,
   ChallengeCredential,
   DigestCredential,
+  FingerprintCredential,
   HmacCredential,
   PathCredential,
   SigV4Credential,

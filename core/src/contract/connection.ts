@@ -55,7 +55,7 @@ export interface Trial {
 
 export type ProbeContext = Pick<
   CheckContext,
-  'fetch' | 'http' | 'connect' | 'query' | 'resolve' | 'reveal' | 'signal' | 'now' | 'logger'
+  'fetch' | 'http' | 'fingerprint' | 'connect' | 'query' | 'resolve' | 'reveal' | 'signal' | 'now' | 'logger'
 > & {
   /** The thing that `trial` asks for, if a person named one. Throw `unsupported_target` for a text that names none. */
   readonly target?: string

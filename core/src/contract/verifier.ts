@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox'
 import type { Instant, Observation } from '../evidence.ts'
 import type { JsonObject } from '../json.ts'
 import type { ActionProfile } from '../profile.ts'
-import type { Auth } from './auth.ts'
+import type { Auth, DeclaredCredential } from './auth.ts'
 import type { DestinationError } from './destination-error.ts'
 import type { CheckLimits, FetchInit, GuardedFetch } from './fetch.ts'
 import type { Answer, Http } from './http.ts'
@@ -85,6 +85,13 @@ export interface CheckContext {
    * @throws DestinationError as `fetch` and the reading of a body do
    */
   readonly digest: (url: string, init: DigestInit) => Promise<DigestAnswer>
+  /**
+   * Makes the keyed fingerprint of a text: `hmac-sha256:` and the hexadecimal HMAC-SHA-256, by a key of the connection, of
+   * `claimcheck.fingerprint:` and the text. It hides values that are too few for a hash, such as a state or an address, from readers of a receipt.
+   * @param key `credential()` of a declaration of the scheme `fingerprint`
+   * @throws DestinationError `misconfigured` where the connection has no key, or one of less than 16 characters
+   */
+  readonly fingerprint: (key: DeclaredCredential, text: string) => Promise<string>
   /**
    * Opens a TCP connection to the host of the base address, whose URL is `tls://host:port` or `tcp://host:port`; the manifest declares the port,
    * the protocol, and what may be written. Secrets go into `login` and nowhere else.

@@ -1,4 +1,5 @@
 /** Lets a check ask of its destination what its manifest and its limits allow: one set of rules for every host of plugins. */
+import type { DeclaredCredential } from '../contract/auth.ts'
 import { DestinationError } from '../contract/destination-error.ts'
 import type { FetchInit } from '../contract/fetch.ts'
 import type { DigestAnswer, DigestInit, ResolvedAddress } from '../contract/verifier.ts'
@@ -8,7 +9,7 @@ import { callRequest } from './calls.ts'
 import type { RequestGuard, SendInit, Transport } from './check-guard.ts'
 import { guardSockets } from './check-sockets.ts'
 import { CheckUsage, type Use } from './check-usage.ts'
-import { certificateOf, declaredSpend, type Spend, unboundSecrets } from './credentials.ts'
+import { certificateOf, declaredFingerprint, declaredSpend, type Spend, unboundSecrets } from './credentials.ts'
 import { digestAnswer, digestHeaders } from './digest.ts'
 import { BreachError, untilAborted } from './failures.ts'
 import { requestHeaders } from './headers.ts'
@@ -151,6 +152,9 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
       })
     },
     ...guardSockets(guard, { transport, usage, tokens }),
+    async fingerprint(key: DeclaredCredential, text: string): Promise<string> {
+      return usage.under('credentials', () => declaredFingerprint(key, text, connected))
+    },
     async resolve(text: string): Promise<ResolvedAddress> {
       const admitted = admit(text)
       const { requests: most } = usage.most

@@ -104,6 +104,17 @@ export function declaredToken(secret: DeclaredCredential, connected: Connected |
   return (host, refused) => token(credential, { ...host, memory: memoryIn(host) }, refused)
 }
 
+/**
+ * Makes a keyed fingerprint by a declared key.
+ * @throws BreachError for a name that is not declared, or is no key of fingerprints
+ * @throws DestinationError `misconfigured`
+ */
+export function declaredFingerprint(key: DeclaredCredential, text: string, connected: Connected | undefined): string {
+  const { scheme, credential } = declaredScheme(key, connected)
+  if (!scheme.fingerprint) throw new BreachError(`the scheme ${credential.scheme} makes no fingerprints`)
+  return scheme.fingerprint(credential, text, optionReader(connected!))
+}
+
 function declaredScheme({ name }: DeclaredCredential, connected: Connected | undefined) {
   const { credentials = {} } = connected ?? {}
   const credential = typeof name === 'string' && Object.hasOwn(credentials, name) ? credentials[name]! : undefined

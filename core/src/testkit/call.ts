@@ -146,6 +146,7 @@ export async function callPlugin<T>(
       refuseHandles(url, init, secrets, note)
       return unwatched(() => guarded.digest(url, init))
     },
+    fingerprint: (key, text) => unwatched(() => guarded.fingerprint(key, text)),
     connect: (url, init) => unwatched(() => guarded.connect(url, init)),
     query: (url, query) => unwatched(() => guarded.query(url, query)),
     resolve: (url) => unwatched(() => guarded.resolve(url)),

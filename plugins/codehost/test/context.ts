@@ -67,6 +67,7 @@ export function createContext(options: ContextOptions = {}): CheckContext {
     },
     reveal: (auth) => authHeader(auth, secrets),
     ask: (_, run) => run(),
+    fingerprint: noSockets,
     connect: noSockets,
     query: noSockets,
   }

@@ -91,6 +91,7 @@ function contextOf(
     http: createHttp({ fetch, now: () => now }),
     digest: async (url, { algorithms, ...init }) =>
       digestAnswer(await fetchWhole(url, init), { algorithms, createHash, maxDecodedBytes: LIMIT_BYTES }),
+    fingerprint: notHere,
     connect: notHere,
     query: notHere,
     resolve: notHere,

@@ -32,13 +32,14 @@ export function inProcess(
   const handed = (connection: Connection) => copyJson(withHandles(connection, types))
 
   function contextOf({ connection, requests, timer, tenant }: CheckCall, limits: CheckLimits) {
-    const { fetch, digest, resolve, connect, query, reveal, ask } = requests
+    const { fetch, digest, fingerprint, resolve, connect, query, reveal, ask } = requests
     logger.conceal(requests.leaks())
     return {
       connection: connection && handed(connection),
       fetch,
       http: createHttp({ fetch, now, limits }),
       digest,
+      fingerprint,
       resolve,
       connect,
       query,
@@ -87,10 +88,22 @@ export function inProcess(
       baseUrl: async (values) => type.baseUrl(shown(values)),
       fits: async (values, claim) => type.fits(shown(values), copyJson(claim)),
       probe: async (values, { requests, timer: { signal }, target }) => {
-        const { fetch, resolve, connect, query, reveal } = requests
+        const { fetch, fingerprint, resolve, connect, query, reveal } = requests
         const http = createHttp({ fetch, now })
         logger.conceal(requests.leaks())
-        return type.probe(shown(values), { fetch, http, resolve, connect, query, reveal, signal, now, logger, target })
+        return type.probe(shown(values), {
+          fetch,
+          http,
+          fingerprint,
+          resolve,
+          connect,
+          query,
+          reveal,
+          signal,
+          now,
+          logger,
+          target,
+        })
       },
     }
   }

@@ -84,6 +84,7 @@ function requests() {
       return new Response(null)
     },
     digest: () => Promise.reject(new Error('no digests')),
+    fingerprint: () => Promise.reject(new Error('no fingerprints')),
     resolve: async () => ({ hostname: 'a.example', port: 443, address: '192.0.2.1' }),
     connect: () => Promise.reject(new Error('no sockets')),
     query: () => Promise.reject(new Error('no databases')),

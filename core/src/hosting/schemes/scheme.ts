@@ -125,4 +125,10 @@ export interface Scheme<C extends { readonly scheme: string }> {
    * @throws DestinationError where there is none
    */
   token?(credential: C, host: TokenHost, refused?: AccessToken): Promise<AccessToken>
+  /**
+   * Makes a keyed fingerprint of a text. Left out by schemes that make none.
+   * @throws BreachError for what is no text, or too long
+   * @throws DestinationError `misconfigured` where the workspace left the key out, or its key is too short
+   */
+  fingerprint?(credential: C, text: string, host: Pick<TokenHost, 'required'>): string
 }

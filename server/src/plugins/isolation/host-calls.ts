@@ -150,6 +150,11 @@ export function createHostCalls({
       const { headers, ...answer } = await requests.digest(url, init)
       return { value: { ...answer, headers: [...headers] } }
     },
+    async fingerprint(key, asked) {
+      if (!Value.Check(Declared, key) || typeof asked !== 'string')
+        throw new TypeError('fingerprint was called with other arguments')
+      return { value: await requests.fingerprint(key, asked) }
+    },
     async resolve(url) {
       return { value: await requests.resolve(String(url)) }
     },

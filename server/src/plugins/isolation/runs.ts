@@ -57,6 +57,7 @@ export function createRuns(frames: Frames) {
     return {
       fetch,
       http: createHttp({ fetch, now: clock.now, limits }),
+      fingerprint: (key, text) => host.call(id, 'fingerprint', key, text),
       resolve: (url) => host.call(id, 'resolve', url),
       connect: (url, init = {}) => connect(host, id, url, init),
       query: (url, query) => host.call(id, 'query', url, query),

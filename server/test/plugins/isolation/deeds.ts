@@ -215,6 +215,9 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     const { status, url } = await fetch(`${base_url}/hsecret:hook/page`, { auth: credential('hook') })
     return told(`${status} ${url.slice(base_url.length)}`)
   },
+  'makes a fingerprint': async ({ fingerprint }, at) => told(await fingerprint(credential('fingerprints'), at)),
+  'makes a fingerprint by another secret': ({ fingerprint }) =>
+    hindrance(() => fingerprint(credential('hook'), 'text')),
   'puts a declared secret into a header': ({ fetch, connection }) => {
     const { base_url, hook } = connection!.options as { base_url: string; hook: string }
     return hindrance(() => fetch(`${base_url}/echo`, { auth: bearer(hook) }))
@@ -330,7 +333,10 @@ const connection = defineConnectionType({
     token: secret({ description: 'A token.' }),
     hook: Type.Optional(secret({ description: 'A token in the path.' })),
   }),
-  credentials: { hook: { scheme: 'path', secret: 'hook', prefix: 'h' } },
+  credentials: {
+    hook: { scheme: 'path', secret: 'hook', prefix: 'h' },
+    fingerprints: { scheme: 'fingerprint', key: 'hook' },
+  },
   baseUrl: ({ base_url }) => base_url,
   fits: () => true,
   probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),

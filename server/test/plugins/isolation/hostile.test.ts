@@ -1,11 +1,11 @@
 // Test run: end-to-end, slow
 /** What a process says that is written to harm its host, and not by mistake. Threat P4 of `security.md`. */
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { isolationProblem } from '@claimcheck/core/sandbox/problems'
 import t from 'tap'
 import { IS_THOROUGH } from '../../../../test/support/extent.ts'
-import { LARGE_BYTES, startDeeds } from './world.ts'
+import { HOOK, LARGE_BYTES, startDeeds } from './world.ts'
 
 const skip = (await isolationProblem()) ?? false
 const PAGE = { kind: 'present', differs: [], facts: { status: 200 } }
@@ -108,6 +108,13 @@ t.test('the host spends a declared credential for a process, which never holds i
   for (const deed of ['puts a declared secret into a header', 'names a credential of another form']) {
     t.match(await check('page', deed), { facts: { told: 'the plugin failed' } }, deed)
   }
+})
+
+t.test('the host makes keyed fingerprints for a process, which never holds the key', { skip }, async (t) => {
+  const { check } = await startDeeds(t)
+  const mac = createHmac('sha256', HOOK).update('claimcheck.fingerprint:paid').digest('hex')
+  t.match(await check('page', 'makes a fingerprint', 'paid'), { facts: { told: `hmac-sha256:${mac}` } })
+  t.match(await check('page', 'makes a fingerprint by another secret'), { facts: { told: 'the plugin failed' } })
 })
 
 t.test('a check may wait for so many calls at once', { skip }, async (t) => {
