@@ -2,7 +2,7 @@
 /** A claim's whole life in virtual time, at a real HTTP server that goes by the same clock. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createSocketServer } from 'node:net'
 import { definePlugin, defineVerifier, Type } from '@claimcheck/core/plugin'
 import { createVirtualClock, type LifeOptions, liveClaim, runConformance } from '@claimcheck/core/testkit'
 import t, { type Test } from 'tap'
@@ -109,6 +109,69 @@ t.test('a host that was down looks later', async (t) => {
   const { decision, records } = await live(t, 60 * MINUTE, { idleUntil: START + MINUTE })
   t.ok(records[0]!.sentAt >= START + MINUTE)
   t.equal(decision?.verdict.value, 'unverifiable')
+})
+
+t.test('connections of another protocol lead to the destination, and take time', async (t) => {
+  const base = 'tls://doors.example.com:995'
+  const http = doors()
+  const onSocket = definePlugin({
+    ...http,
+    manifest: {
+      hosts: ['doors.example.com'],
+      sockets: [{ port: 995, tls: true, protocol: 'pop3', commands: ['STAT'] }],
+    },
+    async setup(...given) {
+      const { verifiers } = await http.setup(...given)
+      return {
+        verifiers: [
+          {
+            ...verifiers![0]!,
+            anonymousSource: () => ({ provider: 'doors', baseUrl: base }),
+            async check(_, { connect }) {
+              const { readable, writable, close } = await connect(base)
+              await writable.getWriter().write(new TextEncoder().encode('STAT\r\n'))
+              const { value } = await readable.getReader().read()
+              await close()
+              const isOpen = new TextDecoder().decode(value).startsWith('+OK 1')
+              return isOpen ? { facts: {}, kind: 'present', differs: [] } : { facts: {}, kind: 'absent' }
+            },
+          },
+        ],
+      }
+    },
+  })
+  const clock = createVirtualClock(START)
+  let isOpen = false
+  const asked: number[] = []
+  const server = createSocketServer((socket) => {
+    socket.write('+OK ready\r\n')
+    socket.on('data', () => {
+      asked.push(clock.now())
+      socket.write(`+OK ${isOpen ? 1 : 0} 0\r\n`)
+    })
+    socket.on('error', () => {})
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { decision, records, requests } = await liveClaim({
+    plugin: onSocket,
+    connection: null,
+    destination: `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    claim: { action: 'acme.door.open', target: 'front', params: {}, claimedAt: START },
+    submittedAt: START + 1000,
+    clock,
+    async reach(until) {
+      isOpen = until >= START + 7 * MINUTE
+    },
+    latencyMs: 40,
+  })
+  t.equal(decision?.verdict.value, 'verified')
+  t.match(requests.slice(0, 2), [
+    { at: START + 1020, key: 'SOCKET 1, answer 1', status: undefined },
+    { at: START + 1060, key: 'SOCKET 1, answer 2', status: undefined },
+  ])
+  t.equal(asked[0], START + 1040, 'the destination is asked after half of the latency')
+  t.ok(records.every(({ sentAt, answeredAt }) => answeredAt - sentAt === 60))
 })
 
 t.test('a claim that is none of its action is refused', async (t) => {

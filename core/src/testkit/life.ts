@@ -14,6 +14,7 @@ import type { AnswerMemory, StruckRequest } from './fault-proxy.ts'
 import { type Outcome, openLane, thrownText } from './host.ts'
 import type { ObservationProblem } from './observation.ts'
 import type { GivenConnection, OrAt } from './options.ts'
+import type { StruckSocket } from './socket-proxy.ts'
 import { claimOf, type LogLine, logLine, type TrialClaim, TrialError } from './trial.ts'
 import { previousOf, recordOf, wrongIn } from './verdict-run.ts'
 
@@ -40,7 +41,10 @@ export interface LifeOptions {
   readonly options?: JsonObject
   /** The connection to read through; null to read without one. */
   readonly connection: OrAt<GivenConnection> | null
-  /** Address on loopback that requests go to, which tells times by `clock`. Defaults to the base address itself. */
+  /**
+   * Address on loopback that requests go to, which tells times by `clock`: `http://127.0.0.1:4000`, or `tcp://127.0.0.1:4001` for connections of
+   * another protocol. Defaults to the base address itself.
+   */
   readonly destination?: string
   readonly claim: TrialClaim
   readonly submittedAt: Instant
@@ -57,9 +61,9 @@ export interface LifeOptions {
 
 export interface LifeRequest {
   readonly at: Instant
-  /** The name of the request: `GET /path?query`. */
+  /** The name of the request, `GET /path?query`, or of an answer on a connection, `SOCKET 1, answer 2`. */
   readonly key: string
-  /** The status of the answer; undefined if there was none. */
+  /** The status of the answer; undefined if there was none, and on a connection. */
   readonly status: number | undefined
 }
 
@@ -90,8 +94,9 @@ export async function liveClaim(given: LifeOptions): Promise<Life> {
     log.push({ level: 'warn', message: `the plugin ${problem}`, fields: { check } })
   }
   const kitClock: KitClock = { now: clock.now, set: clock.goTo, dated: (answer) => answer }
-  const proxy = { destination, elsewhere: '', clock: kitClock, memory: FORGETFUL }
-  const lane = await openLane({ plugin, options, proxy, socketUrl: undefined, clock: kitClock, note })
+  const socketUrl = destination?.startsWith('tcp://') ? destination : undefined
+  const proxy = { destination: socketUrl ? undefined : destination, elsewhere: '', clock: kitClock, memory: FORGETFUL }
+  const lane = await openLane({ plugin, options, proxy, socketUrl, clock: kitClock, note })
   try {
     const verifier = lane.verifierFor(given.claim.action)
     if (!verifier) throw new TypeError(`the plugin does not verify ${given.claim.action}`)
@@ -105,6 +110,7 @@ export async function liveClaim(given: LifeOptions): Promise<Life> {
     const store = createCacheStore()
     let identity: string | undefined
     const strike = { fault: answer }
+    const socketStrike = { before: () => goTo(clock.now() + latencyMs / 2), fault: answerOnSocket }
     while (records.length < MOST_CHECKS) {
       const { at } = nextCheck(profile, times, records, CLOSING)
       await goTo(Math.max(at, submittedAt, given.idleUntil ?? 0, clock.now() + 1))
@@ -117,6 +123,7 @@ export async function liveClaim(given: LifeOptions): Promise<Life> {
         previous,
         store,
         strike,
+        socketStrike,
         doing,
         identity,
       })
@@ -155,6 +162,12 @@ export async function liveClaim(given: LifeOptions): Promise<Life> {
     } finally {
       requests.push({ at, key, status: answer?.status })
     }
+  }
+
+  function answerOnSocket({ key, pass }: StruckSocket): void {
+    clock.goTo(clock.now() + latencyMs / 2)
+    requests.push({ at: clock.now(), key, status: undefined })
+    pass()
   }
 }
 

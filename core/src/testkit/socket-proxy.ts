@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface StruckSocket {
+  /** The name of the answer: `SOCKET 1, answer 2`. */
+  readonly key: string
   /** The destination's answer, as far as it came in one piece. */
   readonly real: Buffer
   /** Everything that the check wrote on this connection. */
@@ -20,6 +22,8 @@ export interface SocketStrike {
   /** Tells which answers are struck, by their keys. Defaults to the first of each connection. */
   readonly on?: (key: string) => boolean
   readonly fault: (struck: StruckSocket) => void | Promise<void>
+  /** Runs before bytes of the check go on to the destination. */
+  readonly before?: () => Promise<void>
 }
 
 interface CheckStart {
@@ -47,10 +51,15 @@ export async function startSocketProxy(destination: string) {
     const upstream = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
     for (const socket of [client, upstream]) open.add(socket.on('close', () => open.delete(socket)))
 
+    let passed: Promise<void> | undefined
     client.on('data', (chunk) => {
       isTurn = true
       written.push(chunk)
-      upstream.write(chunk)
+      if (!strike?.before) return void upstream.write(chunk)
+      passed = Promise.all([strike.before(), passed]).then(
+        () => void upstream.write(chunk),
+        () => void client.destroy(),
+      )
     })
     function answer(real: Buffer): void {
       const key = isTurn ? `SOCKET ${ordinal}, answer ${++answers}` : undefined
@@ -61,6 +70,7 @@ export async function startSocketProxy(destination: string) {
       upstream.off('data', answer).pause()
       onStrike?.()
       const struck: StruckSocket = {
+        key,
         real,
         written: Buffer.concat(written),
         send: (bytes) => sent(client, bytes),
@@ -74,7 +84,10 @@ export async function startSocketProxy(destination: string) {
       Promise.resolve(strike.fault(struck)).catch(() => client.destroy())
     }
     upstream.on('data', answer).on('end', () => client.end())
-    client.on('end', () => upstream.end())
+    client.on('end', async () => {
+      await passed
+      upstream.end()
+    })
     // An error or the end of one side ends the other.
     for (const [one, other] of [
       [client, upstream],
