@@ -28,7 +28,7 @@ async function slowestReadMs(folder: string): Promise<number> {
 
 export class Service {
   readonly folder: string
-  readonly #env: Env
+  readonly env: Env
   #server: ChildProcess | undefined
   url = ''
   /** The address at which the first person sets the service up; undefined if there was one. */
@@ -36,7 +36,7 @@ export class Service {
 
   private constructor(folder: string, env: Env) {
     this.folder = folder
-    this.#env = env
+    this.env = env
   }
 
   /** @param allowPrivate the loopback addresses that may be read */
@@ -55,7 +55,7 @@ export class Service {
   async start(): Promise<void> {
     this.#server = spawn(process.execPath, [CLAIMCHECK, 'serve', '--json'], {
       cwd: this.folder,
-      env: this.#env,
+      env: this.env,
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const [line] = await Promise.race([once(this.#server.stdout!, 'data'), once(this.#server, 'exit')])
@@ -79,7 +79,7 @@ export class Service {
 
   /** Runs a command as a person would type it, in a process that has loaded the program. */
   async run(...args: string[]): Promise<Outcome> {
-    const outcome = await runClaimcheck(this.folder, args, this.#env)
+    const outcome = await runClaimcheck(this.folder, args, this.env)
     process.stderr.write(outcome.stderr)
     return outcome
   }

@@ -1,5 +1,6 @@
 /** Claims and verifies what agents do at each kind of destination, a line each. */
 import { createClient } from '@claimcheck/client'
+import { requireSound, requireSoundCopies } from '../../test/support/lived-in.ts'
 import { Service } from '../demo/service.ts'
 import { heading, paint, say, showVerdict } from '../demo/terminal.ts'
 import { codeHostStops } from './code-hosts.ts'
@@ -39,6 +40,9 @@ async function visit(stops: readonly Stop[]): Promise<number> {
     await service.start()
     let verified = 0
     for (const [index, stop] of stops.entries()) verified += await visitOne(service, stop, `stop-${index + 1}`)
+    heading('What is left is sound: doctor, backup, restore and copy')
+    await requireSound(service)
+    await requireSoundCopies(service, 'sqlite')
     return verified
   } finally {
     await service.remove()

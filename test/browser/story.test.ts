@@ -183,4 +183,10 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
     await page.keyboard.press('Enter')
     t.equal(await page.evaluate(() => document.activeElement?.id), 'main')
   })
+
+  await t.test('what is left is sound, and so are its backup and its copy', async () => {
+    // The page would ask a host that is gone.
+    await page.close()
+    await service.examine({ isWhole: true })
+  })
 })

@@ -9,8 +9,9 @@ import type { Test } from 'tap'
 import { afterFile } from './after-file.ts'
 import { Client } from './client.ts'
 import { copyTemplate, createDatabase, type Database } from './database.ts'
+import { IS_THOROUGH } from './extent.ts'
 import { type Answer, Host } from './host.ts'
-import { examineLivedIn } from './lived-in.ts'
+import { requireSound, requireSoundCopies } from './lived-in.ts'
 
 export type { Answer, Client, Host }
 
@@ -125,6 +126,13 @@ export class Installation {
     await Promise.all(this.#hosts.map((host) => host.stop()))
   }
 
+  /** Examines what was left here, and, as a whole, with its copies on the other database: then its hosts stop. @throws Error */
+  async examine({ isWhole }: { readonly isWhole: boolean }): Promise<void> {
+    const livedIn = { folder: this.folder, env: { ...this.#options.env, ...this.env }, stop: () => this.stop() }
+    await requireSound(livedIn)
+    if (isWhole) await requireSoundCopies(livedIn, this.database.dialect === 'sqlite' ? 'postgres' : 'sqlite')
+  }
+
   async remove(): Promise<void> {
     await this.stop()
     await this.database.remove()
@@ -154,7 +162,7 @@ export function sharedInstallation({ file, ...options }: InstallationOptions = {
     afterFile(async () => {
       started = undefined
       try {
-        if (!installation.isForged) await examineLivedIn(installation, { env: options.env })
+        if (!installation.isForged) await installation.examine({ isWhole: IS_THOROUGH })
       } finally {
         await installation.remove()
       }
