@@ -6,7 +6,7 @@
  *     npm test -- test/console                  a folder
  *     npm test -- test/console/keys.test.ts     a file, by its source or by what it is built to
  *     npm test -- --changed                     the files that differ from the branch `main`, or that import what does
- *     npm test -- --all                         both kinds; of the slowest files a quarter, drawn from the commit
+ *     npm test -- --all                         both kinds; of the slowest files an eighth, drawn from the commit
  *     npm test -- --every-node                  what `.ci/run` runs on each version of Node
  *     npm run test:thorough                     both kinds, with all that takes long: `test/support/extent.ts`
  *
@@ -94,9 +94,9 @@ function chooseTests(): readonly string[] {
     if (extent === 'thorough' || words.some((word) => !word.startsWith('--'))) return chosen
     const turn = commitSeed() % TURNS
     const played = words.length === 0 ? withoutSlow(chosen) : inTurn(chosen, turn)
-    const quarter = words.length === 0 ? '' : `: quarter ${turn + 1} of the slowest plays`
+    const part = words.length === 0 ? '' : `: part ${turn + 1} of ${TURNS} of the slowest plays`
     const leftOut = chosen.length - played.length
-    console.log(`# ${leftOut} slow files are not in this run${quarter}: npm run test:thorough runs all`)
+    console.log(`# ${leftOut} slow files are not in this run${part}: npm run test:thorough runs all`)
     return played
   } catch (error) {
     console.error((error as Error).message)

@@ -6,7 +6,16 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { builtFile, changedTests } from '../scripts/test-changed.ts'
-import { allTests, extentFor, inTurn, planProcesses, runWords, testsFor, withoutSlow } from '../scripts/test-plan.ts'
+import {
+  allTests,
+  extentFor,
+  inTurn,
+  planProcesses,
+  runWords,
+  TURNS,
+  testsFor,
+  withoutSlow,
+} from '../scripts/test-plan.ts'
 import type { Extent } from './support/extent.ts'
 
 const PASSING = `console.log('ok 1 - fine\\n1..1\\n# { total: 1, pass: 1 }')`
@@ -189,17 +198,17 @@ t.test('every file belongs to one of the two commands', async (t) => {
   t.strictSame([...testsFor(all, []), ...testsFor(all, ['--e2e'])].toSorted(), all.toSorted())
 })
 
-t.test('what runs in turn runs in one of four runs, and everything else in each', async (t) => {
+t.test('what runs in turn runs in one of the turns, and everything else in each', async (t) => {
   const all = allTests()
-  const runs = [0, 1, 2, 3].map((turn) => inTurn(all, turn))
+  const runs = Array.from({ length: TURNS }, (_, turn) => inTurn(all, turn))
   t.strictSame([...new Set(runs.flat())].toSorted(), all.toSorted())
   const times = (path: string) => runs.filter((run) => run.includes(path)).length
   const once = all.filter((path) => times(path) === 1)
-  t.equal(once.length + all.filter((path) => times(path) === 4).length, all.length)
+  t.equal(once.length + all.filter((path) => times(path) === TURNS).length, all.length)
   t.ok(once.includes('build/test/docs.test.js') && !once.includes('build/test/api/claims.test.js'), once.join())
   t.strictSame(
     withoutSlow(all),
-    all.filter((path) => times(path) === 4),
+    all.filter((path) => times(path) === TURNS),
     'a plain run plays none of them',
   )
   for (const run of runs) t.ok(run.length > all.length * 0.7, `${run.length} of ${all.length} files`)
