@@ -28,6 +28,11 @@ export interface FetchInit {
   readonly auth?: Auth | undefined
   /** Returns a redirect as the answer, in place of following it. */
   readonly redirect?: 'manual'
+  /**
+   * The digest of the content, where something read before tells it: `sha256:` or `sha512:` and hexadecimal digits. The host reads a GET to its end
+   * and refuses other content. One redirect may then lead to another origin, which gets no credentials and tells no time.
+   */
+  readonly contentDigest?: string
   /** The call, which the host writes into the body of a POST or a method of WebDAV. */
   readonly call?: ReadCall
 }

@@ -10,7 +10,7 @@ import type { RequestGuard, SendInit, Transport } from './check-guard.ts'
 import { guardSockets } from './check-sockets.ts'
 import { CheckUsage, type Use } from './check-usage.ts'
 import { certificateOf, declaredFingerprint, declaredSpend, type Spend, unboundSecrets } from './credentials.ts'
-import { digestAnswer, digestHeaders } from './digest.ts'
+import { digestAnswer, digestHeaders, readContentDigest, requireContent } from './digest.ts'
 import { BreachError, untilAborted } from './failures.ts'
 import { requestHeaders } from './headers.ts'
 import { NO_READINGS, type Readings } from './readings.ts'
@@ -68,6 +68,14 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
   }
 
   async function fetch(text: string, init: FetchInit = {}, use: Use = 'body'): Promise<Response> {
+    const { contentDigest } = init
+    if (contentDigest === undefined) return followed(text, init, use)
+    const digest = usage.under('headers', () => readContentDigest(contentDigest, init))
+    const { createHash } = transport
+    return requireContent(await followed(text, init, use), digest, { url: text, createHash })
+  }
+
+  async function followed(text: string, init: FetchInit, use: Use): Promise<Response> {
     const { spend, request, isCall, used, ...prepared } = prepare(text, init, use)
     let { admitted } = prepared
     for (let redirects = 0; ; redirects++) {
@@ -80,7 +88,7 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
       // A call follows no redirect, because another path would receive a body that was not declared for it.
       const mayFollow = redirects < MAX_REDIRECTS && usage.hasRequestsLeft && !isCall
       const next = mayFollow ? redirectWithin(admitted.url, location) : undefined
-      if (next === undefined) throw new DestinationError('unexpected_response', { status: response.status })
+      if (next === undefined) return readElsewhere(response, mayFollow && init.contentDigest, { location, admitted })
       admitted = admit(next)
     }
   }
@@ -124,6 +132,28 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
     }
     // Stops waiting when the check's time is over, because an exchange can outlive the check.
     return untilAborted(timer.signal, spend({ ...init, url: admitted.url }, host))
+  }
+
+  /**
+   * Follows a redirect to another origin for content whose digest is known. Neither credentials nor a certificate go there, and its clock is not
+   * the destination's.
+   */
+  async function readElsewhere(
+    { status }: Response,
+    digest: string | false | undefined,
+    redirect: { readonly location: string; readonly admitted: AdmittedUrl },
+  ): Promise<Response> {
+    const url = digest ? parseUrl(redirect.location, redirect.admitted.url.href) : undefined
+    const admitted = url && transport.admitContent?.(url.href)
+    if (!admitted) throw new DestinationError('unexpected_response', { status })
+    const headers = requestHeaders({ userAgent: guard.userAgent }, new Map())
+    const received = (bytes: number) => usage.received(bytes, 'body')
+    const sentAt = now()
+    return usage.counted(async (sentAgain) => {
+      const init = { method: 'GET', headers, signal: timer.signal, sentAgain, received }
+      const result = await transport.send(admitted, init, usage.most.bodyBytes)
+      return { result, readings: { ...NO_READINGS, sentAt } }
+    })
   }
 
   function send(

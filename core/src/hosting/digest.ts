@@ -1,8 +1,10 @@
 /** Computes digests of an answer's content as it arrives, and stores none of it. */
-import { bytesToHex } from '@noble/hashes/utils.js'
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { DestinationError } from '../contract/destination-error.ts'
+import type { FetchInit } from '../contract/fetch.ts'
 import type { DigestAlgorithm, DigestAnswer } from '../contract/verifier.ts'
 import { BreachError } from './failures.ts'
+import { encodeBytes } from './schemes/hashes.ts'
 
 /** The part of `createHash` of `node:crypto` that a digest uses. */
 export type CreateHash = (algorithm: DigestAlgorithm) => {
@@ -62,4 +64,42 @@ export async function digestAnswer(
   }
   const digests = Object.fromEntries(hashes.map(([algorithm, hash]) => [algorithm, hash.digest('base64')]))
   return { status, headers, url, bytes, start, digests }
+}
+
+const DIGEST_BYTES: Readonly<Record<DigestAlgorithm, number>> = { sha256: 32, sha512: 64 }
+
+interface ContentDigest {
+  readonly algorithm: DigestAlgorithm
+  readonly base64: string
+}
+
+/** Reads the digest of known content. @throws BreachError for another form, or a request that reads no content */
+export function readContentDigest(text: unknown, { method = 'GET', call, redirect }: FetchInit): ContentDigest {
+  const [, algorithm, hex = ''] = /^(sha256|sha512):((?:[0-9a-f]{2})+)$/.exec(String(text)) ?? []
+  const bytes = hexToBytes(hex)
+  if (algorithm === undefined || bytes.length !== DIGEST_BYTES[algorithm as DigestAlgorithm])
+    throw new BreachError('the digest of known content is sha256: or sha512: and hexadecimal digits')
+  if (method !== 'GET' || call !== undefined || redirect !== undefined)
+    throw new BreachError('known content is read by GET, and its redirect is followed')
+  return { algorithm: algorithm as DigestAlgorithm, base64: encodeBytes(bytes, 'base64') }
+}
+
+/**
+ * Reads an answer with known content to its end. Answers of other statuses than 200 stay as they are.
+ * @param url the address that was asked, in place of that of another origin, which is often signed
+ * @throws DestinationError `unexpected_response` for other content, also that of the body, such as `too_large`
+ */
+export async function requireContent(
+  response: Response,
+  { algorithm, base64 }: ContentDigest,
+  { url, createHash }: { readonly url: string; readonly createHash: CreateHash },
+): Promise<Response> {
+  const { status, headers } = response
+  if (status !== 200) return response
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  const hash = createHash(algorithm)
+  hash.update(bytes)
+  if (hash.digest('base64') !== base64) throw new DestinationError('unexpected_response', { status })
+  // The constructor of Response cannot set the URL.
+  return Object.defineProperty(new Response(bytes, { status, headers }), 'url', { value: url })
 }

@@ -136,8 +136,7 @@ export function openRepository(
     if (config.mediaType === CHART_CONFIG) return undefined
     // Other things than images and charts, such as modules of WebAssembly, have platforms that are written elsewhere.
     if (!IMAGE_CONFIGS.has(config.mediaType)) throw unexpected()
-    const bytes = await readBytes(await fetch(`${path}/blobs/${config.digest}`, { auth }))
-    requireDigest(bytes, config.digest)
+    const bytes = await readBytes(await fetch(`${path}/blobs/${config.digest}`, { auth, contentDigest: config.digest }))
     return platformName(await parse(bytes, Platform))
   }
 

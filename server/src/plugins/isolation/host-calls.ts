@@ -56,6 +56,7 @@ const Init = Type.Object({
   headers: Type.Optional(Type.Record(Type.String(), text)),
   auth: Type.Optional(Auth),
   redirect: Type.Optional(Type.Literal('manual')),
+  contentDigest: Type.Optional(text),
   call: Type.Optional(
     Type.Union([
       Type.Object({ jsonRpc: text, params: json }),
