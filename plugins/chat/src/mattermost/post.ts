@@ -1,0 +1,36 @@
+/** Finds a post in a channel of a Mattermost server. */
+import { channelOf } from '../channel.ts'
+import type { FindMessage } from '../post.ts'
+import { openMattermost } from './api.ts'
+import type { Options } from './connection.ts'
+
+/** A post whose text nobody sees before he opens it. */
+const SEALED = 'burn_on_read'
+
+export const findPost: FindMessage = async ({ target, params }, { connection }, reads) => {
+  const mattermost = openMattermost(connection!.options as Options, reads)
+  const { id: channel } = channelOf(target)
+  const post = await mattermost.post(params.message)
+  if (!post) {
+    await mattermost.requirePosts(channel)
+    return 'absent'
+  }
+  const { id, user_id, root_id, type, message, create_at, edit_at = 0, delete_at } = post
+  if (post.channel_id !== channel) return 'elsewhere'
+  if (delete_at > 0) return 'deleted'
+  if (type === 'system_generic') return 'unknown'
+  if (type.startsWith('system_')) return 'system'
+  const isOwn = post.remote_id == null || post.remote_id === ''
+  const postedAt = isOwn && (await mattermost.hasServerTimes(user_id)) ? create_at : undefined
+  const editedAt = edit_at > 0 ? edit_at : undefined
+  return {
+    id,
+    postedAt,
+    thread: root_id === '' ? id : root_id,
+    authors: user_id === '' ? [] : [user_id],
+    texts: type === SEALED ? undefined : [message],
+    editedAt,
+    textSince: editedAt ?? postedAt,
+    wasNeverEdited: editedAt === undefined,
+  }
+}

@@ -1,0 +1,169 @@
+/** Compares a message, as a platform showed it, with a claim, and reports what that says. */
+import {
+  type CheckContext,
+  type Claim,
+  clockBehindMs,
+  DestinationError,
+  type Instant,
+  isLongBefore,
+  type Mark,
+  type Observation,
+  type PreviousRead,
+  type Stay,
+  textFingerprint,
+} from '@claimcheck/core/plugin'
+import { type Facts, type Params, profile } from './profile.ts'
+import type { Reads } from './reads.ts'
+
+export interface Post {
+  readonly id: string
+  /** The time of the post by the platform's clock; undefined where its author may have chosen it. */
+  readonly postedAt: Instant | undefined
+  /** The message that begins its thread, or the post itself; undefined at a platform whose threads are channels. */
+  readonly thread?: string
+  /** The ids of the account that posted it: at Slack those of a user, a bot and an app, as far as they are told. */
+  readonly authors: readonly string[]
+  /** The text, in all forms that count as it; undefined if the platform hides it from these credentials. */
+  readonly texts: readonly string[] | undefined
+  /** The time of the last edit that the platform tells; undefined without one. */
+  readonly editedAt: Instant | undefined
+  /** The time since which the text has been as it is; undefined where nothing tells. */
+  readonly textSince: Instant | undefined
+  /** Tells whether the platform shows that the text was never another. */
+  readonly wasNeverEdited: boolean
+}
+
+/** Reasons why a message is not there: `unknown` is a kind of message that may be a post. */
+export type Missing = 'absent' | 'forgotten' | 'deleted' | 'system' | 'elsewhere' | 'unknown'
+
+/** The message as a platform showed it, or the reason why there is none. */
+export type Found = Post | Missing
+
+/** Finds the message of a claim at one platform. */
+export type FindMessage = (claim: Claim<Params>, context: CheckContext, reads: Reads) => Promise<Found>
+
+const MISSING: Readonly<Record<Missing, { readonly facts: Facts; readonly mark?: Mark }>> = {
+  absent: { facts: {} },
+  forgotten: { facts: {}, mark: 'may_have_been' },
+  deleted: { facts: { deleted: true }, mark: 'may_have_been' },
+  unknown: { facts: {}, mark: 'may_have_been' },
+  // An id that was given to a notice, or in another channel, is never given to a post in this one.
+  system: { facts: { system: true }, mark: 'final' },
+  elsewhere: { facts: { elsewhere: true }, mark: 'final' },
+}
+
+/** Reports what was found. @throws DestinationError `unexpected_response` for a copy that shows no outcome, `forbidden` for a hidden text */
+export function report(
+  found: Found,
+  claim: Claim<Params>,
+  { previous, now }: Pick<CheckContext, 'previous' | 'now'>,
+  reads: Reads,
+): Observation<Facts> {
+  if (typeof found === 'string') {
+    reads.refuseOldCopy()
+    return { kind: 'absent', ...MISSING[found] }
+  }
+  const comparison = compare(found, claim.params)
+  const { differs } = comparison
+  const facts = { ...comparison.facts, ...timeFacts(found, claim, reads, now()) }
+  if (differs.length > 0) {
+    reads.refuseOldCopy()
+    const mark = markOf(found, comparison)
+    return { kind: 'present', differs, facts, ...(mark && { mark }) }
+  }
+  const isTextClaimed = claim.params.text_fingerprint !== undefined
+  const stay = isTextClaimed ? textStay(found, claim, previous, now()) : postStay(found)
+  return { kind: 'present', differs: [], facts, ...(stay && { stays: [stay] }) }
+}
+
+interface Comparison {
+  readonly differs: readonly string[]
+  readonly facts: Facts
+  /** Tells whether the platform does not tell the account in the form that the claim names. */
+  readonly isAuthorOpen: boolean
+}
+
+function compare(post: Post, { thread, author, text_fingerprint }: Params): Comparison {
+  const { found_author, isAuthorOpen } = findAuthor(post.authors, author)
+  const isOtherThread = thread !== undefined && thread !== post.thread
+  const isOtherAuthor = author !== undefined && author !== found_author
+  const isFixed = isOtherThread || (isOtherAuthor && !isAuthorOpen)
+  // A text that is hidden leaves the rest of the claim to be blamed, and never verifies.
+  if (text_fingerprint !== undefined && !post.texts && !isFixed) throw new DestinationError('forbidden')
+  const same_text =
+    text_fingerprint === undefined ? undefined : post.texts?.some((text) => textFingerprint(text) === text_fingerprint)
+  const differences = { thread: isOtherThread, author: isOtherAuthor, text_fingerprint: same_text === false }
+  const differs = Object.entries(differences).flatMap(([name, isOther]) => (isOther ? [name] : []))
+  const facts = {
+    message: post.id,
+    ...(post.thread !== undefined && { found_thread: post.thread }),
+    ...(found_author !== undefined && { found_author }),
+    ...(same_text !== undefined && { same_text }),
+  }
+  return { differs, facts, isAuthorOpen }
+}
+
+/** Finds the id to compare with the claimed one: one of its kind, because a user, a bot and an app have ids of their own. */
+function findAuthor(authors: readonly string[], claimed: string | undefined) {
+  const kind = claimed && kindOf(claimed)
+  const sameKind = kind === undefined ? undefined : authors.filter((one) => kindOf(one) === kind)
+  const found_author = authors.find((one) => one === claimed) ?? sameKind?.[0]
+  const isByApp = authors.some((one) => /^[AB]/.test(one))
+  // What a person posted has neither a bot nor an app, and what an app posted may tell only one of its ids.
+  const isAuthorOpen = claimed !== undefined && found_author === undefined && (isByApp || authors.length === 0)
+  const isTold = found_author !== undefined || isAuthorOpen
+  return { found_author: isTold ? found_author : authors[0], isAuthorOpen }
+}
+
+/** The kind of an id at Slack; an empty text at platforms with one kind. */
+function kindOf(author: string): string {
+  const [letter = ''] = /^[A-Z]/.exec(author) ?? []
+  return letter === 'W' ? 'U' : letter
+}
+
+/** The mark of a message that is not as claimed. Its author and its thread never change; its text may have been another. */
+function markOf({ wasNeverEdited, editedAt }: Post, { differs, isAuthorOpen }: Comparison): Mark | undefined {
+  if (differs.includes('thread') || (differs.includes('author') && !isAuthorOpen)) return 'final'
+  if (isAuthorOpen) return 'may_have_been'
+  if (wasNeverEdited) return 'never_before'
+  return editedAt === undefined ? undefined : 'may_have_been'
+}
+
+function timeFacts(
+  { postedAt, editedAt }: Post,
+  { claimedAt }: Claim<Params>,
+  { headers }: Reads,
+  now: Instant,
+): Facts {
+  const edited = editedAt === undefined ? {} : { edited_at: new Date(editedAt).toISOString() }
+  if (postedAt === undefined) return { ...edited, undated: true }
+  const at = { notBefore: postedAt, notAfter: postedAt }
+  const times = { claimedAt, inTimeUntil: claimedAt + profile.toleranceMs }
+  const isOld = isLongBefore(at, { clockBehindMs: clockBehindMs(headers(), now) }, times)
+  return { ...edited, posted_at: new Date(postedAt).toISOString(), ...(isOld && { preexisting: true as const }) }
+}
+
+function postStay({ postedAt }: Post): Stay | undefined {
+  return postedAt === undefined ? undefined : { appeared: { notBefore: postedAt, notAfter: postedAt } }
+}
+
+/**
+ * The stay of a message with the claimed text, which may have come by an edit: left out where it leaves open whether it came in time, so that the
+ * reads decide.
+ */
+function textStay(
+  { postedAt, textSince }: Post,
+  { claimedAt }: Claim<Params>,
+  previous: readonly PreviousRead[],
+  now: Instant,
+): Stay | undefined {
+  const inTimeUntil = claimedAt + profile.toleranceMs
+  // A message that was never edited until an earlier read had the text of that read since it was posted.
+  const other = previous.findLast(({ observation }) => observation.mark === 'never_before')
+  const from = postedAt === undefined ? undefined : Math.max(postedAt, other?.sentAt ?? 0)
+  const isInTime = textSince !== undefined && textSince <= inTimeUntil
+  const isLate = from !== undefined && from > inTimeUntil
+  if (!isInTime && !isLate) return undefined
+  const notAfter = textSince ?? now
+  return { appeared: { notAfter, ...(from !== undefined && { notBefore: Math.min(from, notAfter) }) } }
+}
