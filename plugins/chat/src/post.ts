@@ -17,8 +17,10 @@ import type { Reads } from './reads.ts'
 
 export interface Post {
   readonly id: string
-  /** The time of the post by the platform's clock; undefined where its author may have chosen it. */
-  readonly postedAt: Instant | undefined
+  /** The time of the post, as the platform tells it. */
+  readonly postedAt: Instant
+  /** Reads whether the platform set the time, where some authors may choose it. Left out where none may. */
+  readonly hasOwnTime?: () => Promise<boolean>
   /** The message that begins its thread, or the post itself; undefined at a platform whose threads are channels. */
   readonly thread?: string
   /** The ids of the account that posted it: at Slack those of a user, a bot and an app, as far as they are told. */
@@ -27,8 +29,8 @@ export interface Post {
   readonly texts: readonly string[] | undefined
   /** The time of the last edit that the platform tells; undefined without one. */
   readonly editedAt: Instant | undefined
-  /** The time since which the text has been as it is; undefined where nothing tells. */
-  readonly textSince: Instant | undefined
+  /** Tells whether the text may have changed without a mark of an edit. */
+  readonly hidesEdits: boolean
   /** Tells whether the platform shows that the text was never another. */
   readonly wasNeverEdited: boolean
 }
@@ -53,28 +55,33 @@ const MISSING: Readonly<Record<Missing, { readonly facts: Facts; readonly mark?:
 }
 
 /** Reports what was found. @throws DestinationError `unexpected_response` for a copy that shows no outcome, `forbidden` for a hidden text */
-export function report(
+export async function report(
   found: Found,
   claim: Claim<Params>,
   { previous, now }: Pick<CheckContext, 'previous' | 'now'>,
   reads: Reads,
-): Observation<Facts> {
+): Promise<Observation<Facts>> {
   if (typeof found === 'string') {
     reads.refuseOldCopy()
     return { kind: 'absent', ...MISSING[found] }
   }
-  const comparison = compare(found, claim.params)
-  const { differs } = comparison
-  const facts = { ...comparison.facts, ...timeFacts(found, claim, reads, now()) }
+  const { differs, facts, isAuthorOpen } = compare(found, claim.params)
   if (differs.length > 0) {
     reads.refuseOldCopy()
-    const mark = markOf(found, comparison)
+    const mark = markOf(found, { differs, isAuthorOpen })
     return { kind: 'present', differs, facts, ...(mark && { mark }) }
   }
+  const clock = { now: now(), clockBehindMs: clockBehindMs(reads.headers(), now()) }
+  const isDated = !found.hasOwnTime || (await found.hasOwnTime())
+  const post: Timed = { ...found, postedAt: isDated ? found.postedAt : undefined }
   const isTextClaimed = claim.params.text_fingerprint !== undefined
-  const stay = isTextClaimed ? textStay(found, claim, previous, now()) : postStay(found)
-  return { kind: 'present', differs: [], facts, ...(stay && { stays: [stay] }) }
+  const stay = isTextClaimed ? textStay(post, claim, previous, clock.now) : postStay(post)
+  const told = { ...facts, ...timeFacts(post, claim, clock) }
+  return { kind: 'present', differs: [], facts: told, ...(stay && { stays: [stay] }) }
 }
+
+/** The times of a post. That of the post itself is undefined where its author may have chosen it. */
+type Timed = Pick<Post, 'editedAt' | 'hidesEdits'> & { readonly postedAt: Instant | undefined }
 
 interface Comparison {
   readonly differs: readonly string[]
@@ -99,6 +106,7 @@ function compare(post: Post, { thread, author, text_fingerprint }: Params): Comp
     ...(post.thread !== undefined && { found_thread: post.thread }),
     ...(found_author !== undefined && { found_author }),
     ...(same_text !== undefined && { same_text }),
+    ...(post.editedAt !== undefined && { edited_at: new Date(post.editedAt).toISOString() }),
   }
   return { differs, facts, isAuthorOpen }
 }
@@ -122,7 +130,10 @@ function kindOf(author: string): string {
 }
 
 /** The mark of a message that is not as claimed. Its author and its thread never change; its text may have been another. */
-function markOf({ wasNeverEdited, editedAt }: Post, { differs, isAuthorOpen }: Comparison): Mark | undefined {
+function markOf(
+  { wasNeverEdited, editedAt }: Post,
+  { differs, isAuthorOpen }: Pick<Comparison, 'differs' | 'isAuthorOpen'>,
+): Mark | undefined {
   if (differs.includes('thread') || (differs.includes('author') && !isAuthorOpen)) return 'final'
   if (isAuthorOpen) return 'may_have_been'
   if (wasNeverEdited) return 'never_before'
@@ -130,20 +141,17 @@ function markOf({ wasNeverEdited, editedAt }: Post, { differs, isAuthorOpen }: C
 }
 
 function timeFacts(
-  { postedAt, editedAt }: Post,
+  { postedAt }: Timed,
   { claimedAt }: Claim<Params>,
-  { headers }: Reads,
-  now: Instant,
+  clock: { readonly clockBehindMs: number | undefined },
 ): Facts {
-  const edited = editedAt === undefined ? {} : { edited_at: new Date(editedAt).toISOString() }
-  if (postedAt === undefined) return { ...edited, undated: true }
+  if (postedAt === undefined) return { undated: true }
   const at = { notBefore: postedAt, notAfter: postedAt }
-  const times = { claimedAt, inTimeUntil: claimedAt + profile.toleranceMs }
-  const isOld = isLongBefore(at, { clockBehindMs: clockBehindMs(headers(), now) }, times)
-  return { ...edited, posted_at: new Date(postedAt).toISOString(), ...(isOld && { preexisting: true as const }) }
+  const isOld = isLongBefore(at, clock, { claimedAt, inTimeUntil: claimedAt + profile.toleranceMs })
+  return { posted_at: new Date(postedAt).toISOString(), ...(isOld && { preexisting: true as const }) }
 }
 
-function postStay({ postedAt }: Post): Stay | undefined {
+function postStay({ postedAt }: Timed): Stay | undefined {
   return postedAt === undefined ? undefined : { appeared: { notBefore: postedAt, notAfter: postedAt } }
 }
 
@@ -152,12 +160,13 @@ function postStay({ postedAt }: Post): Stay | undefined {
  * reads decide.
  */
 function textStay(
-  { postedAt, textSince }: Post,
+  { postedAt, editedAt, hidesEdits }: Timed,
   { claimedAt }: Claim<Params>,
   previous: readonly PreviousRead[],
   now: Instant,
 ): Stay | undefined {
   const inTimeUntil = claimedAt + profile.toleranceMs
+  const textSince = hidesEdits ? undefined : (editedAt ?? postedAt)
   // A message that was never edited until an earlier read had the text of that read since it was posted.
   const other = previous.findLast(({ observation }) => observation.mark === 'never_before')
   const from = postedAt === undefined ? undefined : Math.max(postedAt, other?.sentAt ?? 0)

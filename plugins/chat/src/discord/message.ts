@@ -41,17 +41,15 @@ function showsContent({ content, attachments = [], embeds = [], components = [],
 }
 
 function postOf({ id, type, author, content, edited_timestamp }: Message, isShown: boolean): Post {
-  const postedAt = instantOf(id)
   const editedAt = edited_timestamp === null ? undefined : Date.parse(edited_timestamp)
-  // What answers a command may be empty at first, and is filled within a quarter of an hour without a mark of an edit.
-  const wasFilled = BY_COMMAND.includes(type)
   return {
     id,
-    postedAt,
+    postedAt: instantOf(id),
     authors: [author.id],
     texts: isShown ? [content] : undefined,
     editedAt,
-    textSince: editedAt ?? (wasFilled ? undefined : postedAt),
+    // What answers a command may be empty at first, and is filled within a quarter of an hour without a mark of an edit.
+    hidesEdits: BY_COMMAND.includes(type) && editedAt === undefined,
     wasNeverEdited: editedAt === undefined,
   }
 }

@@ -20,17 +20,18 @@ export const findPost: FindMessage = async ({ target, params }, { connection }, 
   if (delete_at > 0) return 'deleted'
   if (type === 'system_generic') return 'unknown'
   if (type.startsWith('system_')) return 'system'
+  // A server that shares the channel sends its posts with their times.
   const isOwn = post.remote_id == null || post.remote_id === ''
-  const postedAt = isOwn && (await mattermost.hasServerTimes(user_id)) ? create_at : undefined
   const editedAt = edit_at > 0 ? edit_at : undefined
   return {
     id,
-    postedAt,
+    postedAt: create_at,
+    hasOwnTime: async () => isOwn && mattermost.hasServerTimes(user_id),
     thread: root_id === '' ? id : root_id,
     authors: user_id === '' ? [] : [user_id],
     texts: type === SEALED ? undefined : [message],
     editedAt,
-    textSince: editedAt ?? postedAt,
+    hidesEdits: false,
     wasNeverEdited: editedAt === undefined,
   }
 }

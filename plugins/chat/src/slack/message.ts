@@ -70,19 +70,17 @@ function postOf(message: Message): Found {
   if (subtype != null && !POSTS.includes(subtype)) return missingBy(subtype)
   const authors = [message.user, message.bot_id, message.app_id ?? message.bot_profile?.app_id]
   const byApp = Boolean(message.bot_id ?? message.app_id)
-  const postedAt = instantOf(ts)
   const editedAt = message.edited ? instantOf(message.edited.ts) : undefined
-  // An app that changes a message with blocks leaves no mark of the edit.
-  const hidesEdits = byApp && (message.blocks ?? []).length > 0
   const text = message.text ?? ''
   return {
     id: ts,
-    postedAt,
+    postedAt: instantOf(ts),
     thread: message.thread_ts ?? ts,
     authors: authors.filter((one): one is string => one != null && /^[UWBA][0-9A-Z]+$/.test(one)),
     texts: [text, decodeEntities(text)],
     editedAt,
-    textSince: hidesEdits ? undefined : (editedAt ?? postedAt),
+    // An app that changes a message with blocks leaves no mark of the edit.
+    hidesEdits: byApp && (message.blocks ?? []).length > 0,
     wasNeverEdited: editedAt === undefined && !byApp,
   } satisfies Post
 }
