@@ -11,6 +11,16 @@ export const SHELF = [
     ],
   },
   {
+    package: '@claimcheck/plugin-chat',
+    connections: ['Slack', 'Discord', 'Mattermost'],
+    actions: [
+      {
+        action: 'chat.message.post',
+        summary: 'A message was posted to a channel.',
+      },
+    ],
+  },
+  {
     package: '@claimcheck/plugin-container',
     connections: ['Container registry'],
     actions: [
