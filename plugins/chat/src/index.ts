@@ -22,7 +22,7 @@ const connections = [slack, discord, mattermost]
 const post = defineVerifier({
   profile,
   providers: connections.map(({ provider }) => provider),
-  limits: { requests: 8 },
+  limits: { requests: 6 },
   normalize,
   async check(claim, context) {
     requireOwnIds(claim)

@@ -113,20 +113,17 @@ function compare(post: Post, { thread, author, text_fingerprint }: Params): Comp
 
 /** Finds the id to compare with the claimed one: one of its kind, because a user, a bot and an app have ids of their own. */
 function findAuthor(authors: readonly string[], claimed: string | undefined) {
-  const kind = claimed && kindOf(claimed)
-  const sameKind = kind === undefined ? undefined : authors.filter((one) => kindOf(one) === kind)
-  const found_author = authors.find((one) => one === claimed) ?? sameKind?.[0]
-  const isByApp = authors.some((one) => /^[AB]/.test(one))
-  // What a person posted has neither a bot nor an app, and what an app posted may tell only one of its ids.
-  const isAuthorOpen = claimed !== undefined && found_author === undefined && (isByApp || authors.length === 0)
-  const isTold = found_author !== undefined || isAuthorOpen
-  return { found_author: isTold ? found_author : authors[0], isAuthorOpen }
+  if (claimed === undefined) return { found_author: authors[0], isAuthorOpen: false }
+  const ofKind = authors.find((one) => one === claimed) ?? authors.find((one) => kindOf(one) === kindOf(claimed))
+  if (ofKind !== undefined) return { found_author: ofKind, isAuthorOpen: false }
+  // What an app posted may tell only one of its ids, and an organization may know a user of a team by another one.
+  const isOpen = authors.length === 0 || authors.some((one) => /^[AB]/.test(one)) || /^[UW]/.test(claimed)
+  return { found_author: isOpen ? undefined : authors[0], isAuthorOpen: isOpen }
 }
 
 /** The kind of an id at Slack; an empty text at platforms with one kind. */
 function kindOf(author: string): string {
-  const [letter = ''] = /^[A-Z]/.exec(author) ?? []
-  return letter === 'W' ? 'U' : letter
+  return /^[A-Z]/.exec(author)?.[0] ?? ''
 }
 
 /** The mark of a message that is not as claimed. Its author and its thread never change; its text may have been another. */
