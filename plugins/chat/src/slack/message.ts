@@ -47,7 +47,7 @@ export const findMessage: FindMessage = async ({ target, params }, context, read
     const { messages, has_more = false, is_limited = false } = answer.value
     const message = messages.find((one) => one.ts === ts)
     // A thread that is longer than one answer may have it further on. It is found by its own time, too.
-    if (!message && has_more && query.ts !== thread) throw new DestinationError('unexpected_response')
+    if (!message && has_more && [undefined, ts].includes(query.ts)) throw new DestinationError('unexpected_response')
     isLimited ||= is_limited
     return message
   }
