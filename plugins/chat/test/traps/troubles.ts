@@ -1,0 +1,13 @@
+/** What stands between answers, when neither a message nor its absence is told. */
+import type { ChatAnswer } from './server.ts'
+
+export const DOWN: ChatAnswer = { status: 503, body: '<html><body><h1>503 Service Unavailable</h1></body></html>' }
+export const SIGN_IN: ChatAnswer = {
+  status: 200,
+  body: '<!doctype html><html><head><title>Sign in to the network</title></head><body></body></html>',
+}
+/** A web filter that does not know the address. */
+export const FILTERED: ChatAnswer = { status: 404, body: '<html><body><h1>404 Not Found</h1></body></html>' }
+/** A gateway that leads elsewhere, and answers in JSON. */
+export const NO_ROUTE: ChatAnswer = { status: 404, body: { message: 'no Route matched with those values' } }
+export const EMPTY: ChatAnswer = { status: 200, body: {} }
