@@ -130,6 +130,27 @@ const HONEST: readonly Row[] = [
       .edit(20 * SECOND, MESSAGE, TEXT, { flags: 0 }),
     params: claimOf(MESSAGE, { text: TEXT, author: READER }),
   })),
+  row(
+    TRUE,
+    'an answer that was put off for twenty seconds, and filled without a mark',
+    'its text came within the tolerance',
+    () => ({
+      room: room()
+        .post(0, { ...command(128), text: '' })
+        .edit(20 * SECOND, MESSAGE, TEXT, { flags: 0, edited_timestamp: null }),
+      params: claimOf(MESSAGE, { text: TEXT, author: READER }),
+    }),
+  ),
+  row(
+    ['in time', 'verified', 'unverifiable'],
+    'the answer to a slash command, submitted forty minutes later',
+    'it may have been filled since',
+    () => ({
+      room: room().post(0, command()),
+      params: claimOf(MESSAGE, { text: TEXT, author: READER }),
+      submittedMs: 40 * MINUTE,
+    }),
+  ),
   row(TRUE, 'without the intent, no text claimed', 'the message is there', () => ({
     room: said(),
     params: claimOf(MESSAGE, { author: AUTHOR }),
@@ -145,6 +166,16 @@ const HONEST: readonly Row[] = [
     params: claimOf(MESSAGE, { text: `<@${READER}> ${TEXT}` }),
     discord: NO_INTENT,
   })),
+  row(
+    ['in time', 'verified', 'unverifiable'],
+    'without the intent, a card of its own bot, an empty text claimed',
+    'a bot sees what it wrote',
+    () => ({
+      room: room().post(0, { author: READER, text: '', extra: { embeds: [{ type: 'rich', description: TEXT }] } }),
+      params: claimOf(MESSAGE, { text: '', author: READER }),
+      discord: NO_INTENT,
+    }),
+  ),
   row(TRUE, 'emoji, mentions and timestamps in the text', 'the content is as the API returns it', () => ({
     room: room().post(0, { text: `🎉 <:done:41771983429993937> <@&${GUILD}> <t:1773221400:R> a < b && c` }),
     params: claimOf(MESSAGE, { text: `🎉 <:done:41771983429993937> <@&${GUILD}> <t:1773221400:R> a < b && c` }),
@@ -325,6 +356,19 @@ const FALSE: readonly Row[] = [
         .post(0, { text: OTHER_TEXT })
         .edit(30 * MINUTE, MESSAGE, TEXT),
       params,
+      submittedMs: 31 * MINUTE,
+    }),
+  ),
+
+  row(
+    ['other', 'unverifiable', 'mismatch'],
+    'an answer that was put off, and filled without a mark after half an hour',
+    'what a bot was thinking of is not marked as edited',
+    () => ({
+      room: room()
+        .post(0, { ...command(128), text: '' })
+        .edit(30 * MINUTE, MESSAGE, TEXT, { flags: 0, edited_timestamp: null }),
+      params: claimOf(MESSAGE, { text: TEXT, author: READER }),
       submittedMs: 31 * MINUTE,
     }),
   ),

@@ -48,6 +48,8 @@ const LIMITED: ChatAnswer = {
   headers: { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1' },
   body: 'limit exceeded',
 }
+const USER = new RegExp(`/users/${AUTHOR}`)
+const NO_USER = failure(403, 'api.context.permissions.app_error', 'You do not have the appropriate permissions.')
 /** The text as it is written, and as a server with an image proxy returns it. */
 const PICTURE = '![chart](https://img.example.org/a.png)'
 const PROXIED = `![chart](https://${HOST}/api/v4/image?url=https%3A%2F%2Fimg.example.org%2Fa.png)`
@@ -72,6 +74,34 @@ const HONEST: readonly Row[] = [
     params,
     target: `mattermost:${HOST}:8443/${CHANNEL}`,
     connection: { base_url: `https://${HOST}:8443` },
+  })),
+  row(TRUE, 'at an address that ends with a slash', 'the slash is of no path', () => ({
+    room: said(),
+    params,
+    connection: { base_url: `https://${HOST}/` },
+  })),
+  row(['in time', 'verified', 'refused'], 'a host in upper case', 'hosts have no case', () => ({
+    room: said(),
+    params,
+    target: `mattermost:${HOST.toUpperCase()}/${CHANNEL}`,
+  })),
+  row(['in time', 'verified', 'refused'], 'the usual port, written out', '443 is the port of https', () => ({
+    room: said(),
+    params,
+    target: `mattermost:${HOST}:443/${CHANNEL}`,
+  })),
+  row(TRUE, 'with props of seven hundred thousand letters', 'a server takes 760,000', () => ({
+    room: room().post(0, { extra: { props: { deploy: 'x'.repeat(700_000) } } }),
+    params,
+  })),
+  row(TRUE, 'by a plugin', 'it is there', () => ({
+    room: room().post(0, { extra: { props: { from_plugin: 'true', from_bot: 'true' } } }),
+    params,
+  })),
+  row(TRUE, 'by a user whom the account may not see', 'it is there', () => ({
+    room: said(),
+    params,
+    instead: instead(NO_USER, { on: USER }),
   })),
   row(TRUE, 'at a server of 2020', 'its posts have a parent_id', () => ({
     room: threaded().post(0, { thread: ROOT }),
@@ -371,6 +401,39 @@ const FALSE: readonly Row[] = [
       room: room().post(40 * MINUTE, { id: POST, extra: { create_at: START } }),
       params,
       mattermost: { admins: [AUTHOR] },
+    }),
+  ),
+  // `CreatePost` of a plugin keeps the `create_at` that it is given, and marks the post with `from_plugin`.
+  row(
+    ['late', 'unverifiable', 'late'],
+    'posted after forty minutes by a plugin, and dated back',
+    'plugins set create_at',
+    () => ({
+      room: room().post(40 * MINUTE, { extra: { create_at: START, props: { from_plugin: 'true' } } }),
+      params: { ...params, message: idAfter('mattermost', 40 * MINUTE) },
+      submittedMs: 41 * MINUTE,
+    }),
+  ),
+  row(
+    ['late', 'unverifiable', 'late'],
+    'posted after forty minutes by an administrator whose roles are hidden, and dated back',
+    'who posts may set create_at',
+    () => ({
+      room: room().post(40 * MINUTE, { extra: { create_at: START } }),
+      params: { ...params, message: idAfter('mattermost', 40 * MINUTE) },
+      submittedMs: 41 * MINUTE,
+      mattermost: { admins: [AUTHOR] },
+      instead: instead(NO_USER, { on: USER }),
+    }),
+  ),
+  row(
+    ['late', 'unverifiable', 'late'],
+    'synchronized after forty minutes from another server',
+    'its create_at is of the other server',
+    () => ({
+      room: room().post(40 * MINUTE, { extra: { create_at: START, remote_id: idOf('another server') } }),
+      params: { ...params, message: idAfter('mattermost', 40 * MINUTE) },
+      submittedMs: 41 * MINUTE,
     }),
   ),
   row(

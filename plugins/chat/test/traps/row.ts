@@ -28,6 +28,8 @@ export interface Scene {
     readonly user?: Partial<mattermost.MattermostUser>
   }
   readonly instead?: Serving['instead']
+  /** What stands between asks for another address than it was asked for. */
+  readonly rewrite?: (url: string) => string
   readonly lag?: { readonly byMs: number; readonly untilMs: number }
   /** When the agent says that it did it; the start, when left out. */
   readonly claimedMs?: number
@@ -122,7 +124,16 @@ export interface Set {
 export function setOf(provider: Provider, scene: Scene): Set {
   const { connection = {}, room } = scene
   const made = { slack: slackOf, discord: discordOf, mattermost: mattermostOf }[provider](scene, room)
-  return { ...made, options: { ...made.options, ...connection }, target: scene.target ?? made.target }
+  const { rewrite = (url) => url } = scene
+  return {
+    ...made,
+    answer(asked, faults) {
+      const url = new URL(rewrite(asked.url.href))
+      return made.answer({ ...asked, url, path: url.pathname }, faults)
+    },
+    options: { ...made.options, ...connection },
+    target: scene.target ?? made.target,
+  }
 }
 
 function slackOf({ slack: given = {} }: Scene, room: Room): Set {

@@ -245,7 +245,8 @@ function objectsOf(found: readonly Shown[], all: readonly Shown[], { token }: Sl
   return found.map(({ message, isTombstone }) => {
     const replies = all.filter(({ message: { thread, id } }) => thread === message.id && id !== message.id)
     const body = isTombstone ? tombstone(message) : messageObject(message, token.team)
-    const object = { ...body, ...threadFields(message, replies, all), ts: message.id }
+    const fields = { ...body, ...threadFields(message, replies, all), ts: message.id }
+    const object = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
     faults.push(...faultsOf('slack message', object))
     return object
   })

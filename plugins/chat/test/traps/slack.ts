@@ -45,6 +45,11 @@ const byApp = {
   author: BOT_USER,
   extra: { bot_id: BOT, app_id: APP, bot_profile: { id: BOT, app_id: APP, name: 'deploys' } },
 }
+const RICH_TEXT = {
+  type: 'rich_text',
+  block_id: 'p3Xq',
+  elements: [{ type: 'rich_text_section', elements: [{ type: 'text', text: TEXT }] }],
+}
 const params = claimOf(MESSAGE, { text: TEXT, author: AUTHOR })
 
 const failure = (error: string): ChatAnswer => ({ status: 200, body: { ok: false, error } })
@@ -122,6 +127,42 @@ const HONEST: readonly Row[] = [
     submittedMs: 40 * MINUTE,
   })),
 
+  row(TRUE, 'a text of forty thousand letters', 'that is the most that Slack takes', () => ({
+    room: room().post(0, { text: '🎉 done '.repeat(5000) }),
+    params: claimOf(MESSAGE, { text: '🎉 done '.repeat(5000) }),
+  })),
+  row(
+    ['in time', 'verified', 'unverifiable'],
+    "an app's message with blocks, submitted forty minutes later",
+    'nothing says that it was edited',
+    () => ({
+      room: room().post(0, { ...byApp, extra: { ...byApp.extra, blocks: [{ type: 'section' }] } }),
+      params: claimOf(MESSAGE, { text: TEXT, author: BOT }),
+      submittedMs: 40 * MINUTE,
+    }),
+  ),
+
+  row(
+    TRUE,
+    'as a person writes it in the app, submitted forty minutes later',
+    'all that people write has blocks',
+    () => ({
+      room: room().post(0, { extra: { client_msg_id: '7c0f4c2a-1f0d-4b56-9a0a-0f6d4d1c9b11', blocks: [RICH_TEXT] } }),
+      params,
+      submittedMs: 40 * MINUTE,
+    }),
+  ),
+  row(
+    ['in time', 'verified', 'unverifiable'],
+    "an app's text, which Slack gave blocks, submitted forty minutes later",
+    'nothing says that it was edited',
+    () => ({
+      room: room().post(0, { ...byApp, extra: { ...byApp.extra, blocks: [RICH_TEXT] } }),
+      params: claimOf(MESSAGE, { text: TEXT, author: BOT_USER }),
+      submittedMs: 40 * MINUTE,
+    }),
+  ),
+
   // Who wrote it.
   ...[BOT_USER, BOT, APP].map((author) =>
     row(
@@ -138,6 +179,19 @@ const HONEST: readonly Row[] = [
     room: room().post(0, { author: BOT }),
     params: claimOf(MESSAGE, { text: TEXT, author: BOT }),
   })),
+  row(
+    ['in time', 'unverifiable', 'verified'],
+    'by a classic app, whose user is claimed',
+    'its messages have no user',
+    () => ({
+      room: room().post(0, { author: BOT }),
+      params: claimOf(MESSAGE, { text: TEXT, author: BOT_USER }),
+    }),
+  ),
+  row(TRUE, 'by a person through an app', "the app's bot stands beside the user", () => ({
+    room: room().post(0, { ...byApp, author: AUTHOR }),
+    params,
+  })),
   row(TRUE, 'by a user of Enterprise Grid', 'ids of its users begin with W, too', () => ({
     room: room().post(0, { author: 'W012A3CDE' }),
     params: claimOf(MESSAGE, { author: 'W012A3CDE' }),
@@ -149,6 +203,12 @@ const HONEST: readonly Row[] = [
     }),
     params: claimOf(MESSAGE, { text: TEXT, author: OTHER_AUTHOR }),
     slack: { channels: { [CHANNEL]: { team: TEAM, sharedWith: [OTHER_TEAM] } } },
+  })),
+
+  row(TRUE, 'in a channel of another company, shared with the own', 'the channel is of the own team, too', () => ({
+    room: said(),
+    params,
+    slack: { channels: { [CHANNEL]: { team: OTHER_TEAM, sharedWith: [TEAM] } } },
   })),
 
   // Threads.
@@ -355,15 +415,49 @@ const FALSE: readonly Row[] = [
     }),
   ),
 
+  row(
+    OTHER_UNTOLD,
+    "an app's message with blocks, updated without a mark after half an hour",
+    'its edits may leave no mark',
+    () => ({
+      room: room()
+        .post(0, { ...byApp, text: OTHER_TEXT, extra: { ...byApp.extra, blocks: [{ type: 'section' }] } })
+        .edit(30 * MINUTE, MESSAGE, TEXT, { edited: undefined }),
+      params: claimOf(MESSAGE, { text: TEXT, author: BOT }),
+      submittedMs: 31 * MINUTE,
+    }),
+  ),
+  row(
+    ['in time', 'unverifiable', 'mismatch'],
+    "an app's message with blocks, updated without a mark before the first look",
+    'it was so for half a second',
+    () => ({
+      room: room()
+        .post(0, { ...byApp, extra: { ...byApp.extra, blocks: [{ type: 'section' }] } })
+        .edit(SECOND / 2, MESSAGE, OTHER_TEXT, { edited: undefined }),
+      params: claimOf(MESSAGE, { text: TEXT, author: BOT }),
+    }),
+  ),
+  row(OTHER, "an app's message with blocks, another text claimed", 'every look showed another text', () => ({
+    room: room().post(0, { ...byApp, extra: { ...byApp.extra, blocks: [{ type: 'section' }] } }),
+    params: claimOf(MESSAGE, { text: OTHER_TEXT, author: BOT }),
+  })),
+
   // Another author.
   row(OTHER, 'by someone else', 'the author is not the claimed one', () => ({
     room: room().post(0, { author: OTHER_AUTHOR }),
     params,
   })),
-  row(OTHER, 'by a webhook that takes the name of a user', 'a name is no author', () => ({
-    room: room().post(0, { author: BOT, extra: { username: 'nelly' } }),
-    params,
-  })),
+  // A message of a classic app leaves its user out, too, and only `bots.info` tells whose bot it is.
+  row(
+    ['other', 'unverifiable', 'mismatch'],
+    'by a webhook that takes the name of a user',
+    'a name is no author',
+    () => ({
+      room: room().post(0, { author: BOT, extra: { username: 'nelly' } }),
+      params,
+    }),
+  ),
   row(OTHER, 'a reply to the claimed author', 'the author of the parent is not that of the reply', () => ({
     room: room().post(-HOUR, { text: 'How is it going?' }).post(0, { thread: PARENT, author: OTHER_AUTHOR }),
     params: { ...params, thread: PARENT },
@@ -374,6 +468,11 @@ const FALSE: readonly Row[] = [
       .edit(1, MESSAGE, TEXT, { edited: { user: AUTHOR, ts: `${START / 1000}.000000` } }),
     params,
     claimedMs: SECOND,
+  })),
+  // What a person posts through an app has the app's bot, too (anneschuth/claude-threads#526).
+  row(OTHER, "by a person through an app, the app's user claimed", 'its user is the person', () => ({
+    room: room().post(0, { ...byApp, author: AUTHOR }),
+    params: claimOf(MESSAGE, { text: TEXT, author: BOT_USER }),
   })),
   row(OTHER, "of another bot of the author's app", 'a bot is not another', () => ({
     room: room().post(0, byApp),
@@ -504,6 +603,17 @@ const FALSE: readonly Row[] = [
   row(UNTOLD, 'never posted, older than what a free plan shows', 'is_limited says that there are more', () => ({
     room: room(),
     params: { ...params, message: idAfter('slack', -100 * DAY) },
+    slack: { keepsMs: 90 * DAY },
+  })),
+
+  row(TRUE, 'by a team of a free plan', 'it is young enough to be shown', () => ({
+    room: said(),
+    params,
+    slack: { keepsMs: 90 * DAY },
+  })),
+  row(['never', 'failed', 'unverifiable'], 'never posted, by a team of a free plan', 'it would be shown', () => ({
+    room: room(),
+    params,
     slack: { keepsMs: 90 * DAY },
   })),
 

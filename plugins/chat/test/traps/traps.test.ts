@@ -3,6 +3,7 @@
 import { createVirtualClock, type Life, type LifeOptions, liveClaim } from '@claimcheck/core/testkit'
 import plugin from '@claimcheck/plugin-chat'
 import { playTable, START } from '../../../../test/traps/verifier-table.ts'
+import { ALIKE } from './alike.ts'
 import { DISCORD } from './discord.ts'
 import { MATTERMOST } from './mattermost.ts'
 import { OTHER_TEXT, type Row, SECOND, setOf, TEXT } from './row.ts'
@@ -11,7 +12,7 @@ import { SLACK } from './slack.ts'
 import { CHANNEL_NAME } from './slack-api.ts'
 
 playTable<Row, Awaited<ReturnType<typeof play>>>({
-  rows: [...SLACK, ...DISCORD, ...MATTERMOST],
+  rows: [...SLACK, ...DISCORD, ...MATTERMOST, ...ALIKE],
   play,
   nameOf: ({ provider, title }) => `${provider}: ${title}`,
   check(t, _, { life, faults, secret }) {
