@@ -203,6 +203,15 @@ const HONEST: readonly Row[] = [
     }),
     params: claimOf(MESSAGE),
   })),
+  row(
+    ['in time', 'unverifiable', 'refused'],
+    'a thread claimed beside its channel',
+    'a thread of Discord is a channel',
+    () => ({
+      room: said(),
+      params: { ...params, thread: THREAD },
+    }),
+  ),
   row(TRUE, 'limited for three minutes', 'a limit says nothing', () => ({
     room: said(),
     params,
@@ -226,6 +235,7 @@ const HONEST: readonly Row[] = [
   row(['in time', 'verified', 'unverifiable'], 'posted a day before the claim', 'it was there before', () => ({
     room: room().post(-DAY),
     params: { ...params, message: idAfter('discord', -DAY) },
+    facts: { preexisting: true },
   })),
 ]
 

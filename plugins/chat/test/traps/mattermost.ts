@@ -116,6 +116,10 @@ const HONEST: readonly Row[] = [
     room: threaded().post(0, { thread: ROOT }),
     params,
   })),
+  row(TRUE, 'outside of threads, claimed as its own', 'its thread is itself', () => ({
+    room: said(),
+    params: { ...params, thread: POST },
+  })),
   row(TRUE, 'by an incoming webhook, whose maker is claimed', 'a webhook posts as who made it', () => ({
     room: room().post(0, { extra: { props: { from_webhook: 'true', override_username: 'deploys' } } }),
     params,
@@ -201,6 +205,7 @@ const HONEST: readonly Row[] = [
   row(['in time', 'verified', 'unverifiable'], 'posted a day before the claim', 'it was there before', () => ({
     room: room().post(-DAY),
     params: { ...params, message: idAfter('mattermost', -DAY) },
+    facts: { preexisting: true },
   })),
 ]
 
@@ -296,6 +301,10 @@ const FALSE: readonly Row[] = [
   row(OTHER, 'outside of the claimed thread', 'it is in no thread', () => ({
     room: threaded().post(0),
     params: { ...params, thread: ROOT },
+  })),
+  row(OTHER, 'a reply, claimed as the first of a thread', 'it is in the thread of another', () => ({
+    room: threaded().post(0, { thread: ROOT }),
+    params: { ...params, thread: POST },
   })),
   row(OTHER, 'in another thread', 'it is a reply to another post', () => ({
     room: room()

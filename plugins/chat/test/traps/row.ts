@@ -37,6 +37,8 @@ export interface Scene {
   readonly submittedMs?: number
   /** After the claim, or after a later submission. */
   readonly deadlineMs?: number
+  /** What the facts of the deciding check must have. */
+  readonly facts?: Readonly<Record<string, unknown>>
 }
 
 export interface Row extends TrapRow<Scene> {

@@ -237,6 +237,14 @@ const HONEST: readonly Row[] = [
     room: replied().remove(SECOND / 2, PARENT),
     params: { ...params, thread: PARENT },
   })),
+  row(TRUE, 'outside of threads, claimed as its own', 'its thread is itself', () => ({
+    room: said(),
+    params: { ...params, thread: MESSAGE },
+  })),
+  row(TRUE, 'the first of a thread, claimed as such', 'its thread is itself', () => ({
+    room: said().post(100, { thread: MESSAGE, author: OTHER_AUTHOR, text: 'Thanks' }),
+    params: { ...params, thread: MESSAGE },
+  })),
   row(TRUE, 'in a channel that goes on', 'later messages change nothing', () => ({ room: busy(150), params })),
 
   // Tokens and limits.
@@ -306,6 +314,7 @@ const HONEST: readonly Row[] = [
   row(['in time', 'verified', 'unverifiable'], 'posted a day before the claim', 'it was there before', () => ({
     room: room().post(-DAY),
     params: { ...params, message: idAfter('slack', -DAY) },
+    facts: { preexisting: true },
   })),
 ]
 
@@ -498,6 +507,19 @@ const FALSE: readonly Row[] = [
     room: threaded().post(0),
     params: { ...params, thread: PARENT },
   })),
+  row(OTHER, 'a reply, claimed as the first of a thread', 'it is in the thread of another', () => ({
+    room: replied(),
+    params: { ...params, thread: MESSAGE },
+  })),
+  row(
+    OTHER,
+    'a reply that was sent to the channel, too, claimed as outside of threads',
+    'it is in the thread of another',
+    () => ({
+      room: threaded().post(0, { thread: PARENT, extra: { subtype: 'thread_broadcast' } }),
+      params: { ...params, thread: MESSAGE },
+    }),
+  ),
   row(OTHER, 'in another thread', 'it is a reply to another message', () => ({
     room: room()
       .post(-2 * HOUR, { author: OTHER_AUTHOR })

@@ -2,7 +2,7 @@
 /** The trap table of `chat.message.post`: no false `verified`, no false blame, and what is true gets told. */
 import { createVirtualClock, type Life, type LifeOptions, liveClaim } from '@claimcheck/core/testkit'
 import plugin from '@claimcheck/plugin-chat'
-import { playTable, START } from '../../../../test/traps/verifier-table.ts'
+import { playTable, requireFacts, START } from '../../../../test/traps/verifier-table.ts'
 import { ALIKE } from './alike.ts'
 import { DISCORD } from './discord.ts'
 import { MATTERMOST } from './mattermost.ts'
@@ -15,11 +15,13 @@ playTable<Row, Awaited<ReturnType<typeof play>>>({
   rows: [...SLACK, ...DISCORD, ...MATTERMOST, ...ALIKE],
   play,
   nameOf: ({ provider, title }) => `${provider}: ${title}`,
-  check(t, _, { life, faults, secret }) {
+  check(t, { scene }, lived, { value }) {
+    const { life, faults, secret } = lived
     t.strictSame([...new Set(faults)], [], 'answers are as published, and requests as documented')
     const kept = JSON.stringify([life.records, life.log])
     for (const word of [TEXT, OTHER_TEXT, CHANNEL_NAME, 'nelly', secret])
       t.notOk(kept.includes(word), 'no read keeps what was said, where and by whom in words, nor the token')
+    if (value === 'verified') requireFacts(t, lived, scene().facts ?? {})
   },
   // What came and went before the first look is blamed by the rules, as the receipt says with `largest_gap_ms`.
   isExcused: ({ also = [] }, verdict) => also.some((one) => one === verdict),
