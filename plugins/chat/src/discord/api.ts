@@ -28,7 +28,7 @@ const Message = Type.Object({
   components: Some,
   poll: OrNull(Type.Object({})),
 })
-const Messages = Type.Array(Type.Object({ id: Type.String() }))
+const Messages = Type.Array(Type.Object({ channel_id: Type.String() }))
 const Application = Type.Object({ flags: Type.Optional(Type.Integer({ minimum: 0 })) })
 
 export type Channel = Static<typeof Channel>
@@ -60,9 +60,10 @@ export function openDiscord(token: string, reads: Reads) {
      */
     async requireHistory({ id, last_message_id }: Channel): Promise<void> {
       const { value } = await read(`channels/${id}/messages?limit=1`, Messages)
+      if (value!.some(({ channel_id }) => channel_id !== id)) throw new DestinationError('unexpected_response')
       if (value!.length === 0 && last_message_id != null) throw new DestinationError('forbidden')
     },
-    /** Tells whether the app may read the content of messages that others posted. */
+    /** Tells whether the app is set to read the content of messages that others posted. */
     async readsContent(): Promise<boolean> {
       const { flags = 0 } = (await read('applications/@me', Application)).value!
       return (flags & CONTENT_FLAGS) !== 0

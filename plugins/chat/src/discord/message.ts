@@ -27,26 +27,25 @@ export const findMessage: FindMessage = async ({ target, params }, { connection 
     return 'absent'
   }
   if (!POSTS.includes(message.type)) return message.type <= LAST_NOTICE ? 'system' : 'unknown'
-  const mustShow = params.text_fingerprint !== undefined
-  const isShown = !mustShow || showsContent(message) || (await discord.readsContent())
-  return postOf(message, isShown)
+  return postOf(message)
 }
 
 /**
- * Tells whether a message shows its content to this app. All parts are empty for an app that lacks the intent, and also where the message has
- * nothing but a sticker.
+ * Tells whether a message shows its content. All parts are empty for an app that lacks the intent, and for some time also where its flags say that it
+ * has the intent.
  */
 function showsContent({ content, attachments = [], embeds = [], components = [], poll }: Message): boolean {
   return content !== '' || [attachments, embeds, components].some((parts) => parts.length > 0) || poll != null
 }
 
-function postOf({ id, type, author, content, edited_timestamp }: Message, isShown: boolean): Post {
+function postOf(message: Message): Post {
+  const { id, type, author, content, edited_timestamp } = message
   const editedAt = edited_timestamp === null ? undefined : Date.parse(edited_timestamp)
   return {
     id,
     postedAt: instantOf(id),
     authors: [author.id],
-    texts: isShown ? [content] : undefined,
+    texts: showsContent(message) ? [content] : undefined,
     editedAt,
     // What answers a command may be empty at first, and is filled within a quarter of an hour without a mark of an edit.
     hidesEdits: BY_COMMAND.includes(type) && editedAt === undefined,
