@@ -3,6 +3,7 @@ import { bearer, DestinationError, type Static, type TSchema, Type } from '@clai
 import type { Reads } from '../reads.ts'
 import type { Options } from './connection.ts'
 
+const OrNull = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
 const Moment = Type.Integer({ minimum: 0 })
 const Post = Type.Object({
   id: Type.String(),
@@ -11,14 +12,18 @@ const Post = Type.Object({
   root_id: Type.String(),
   type: Type.String(),
   message: Type.String(),
+  /** The text as it was written, where a server with a proxy of images changes their addresses in `message`. */
+  message_source: Type.Optional(Type.String()),
   create_at: Moment,
   edit_at: Type.Optional(Moment),
   delete_at: Moment,
   /** The other server that a post of a shared channel came from. */
-  remote_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  remote_id: OrNull(Type.String()),
+  /** Has `from_plugin` where a plugin of the server made the post. */
+  props: OrNull(Type.Object({ from_plugin: Type.Optional(Type.Unknown()) })),
 })
 const Account = Type.Object({ id: Type.String(), roles: Type.Optional(Type.String()) })
-const Posts = Type.Object({ order: Type.Array(Type.String()) })
+const Posts = Type.Object({ posts: Type.Record(Type.String(), Type.Object({ channel_id: Type.String() })) })
 
 export type Post = Static<typeof Post>
 
@@ -43,7 +48,9 @@ export function openMattermost({ base_url, token }: Options, reads: Reads) {
     },
     /** Requires that the posts of a channel can be read. @throws DestinationError `forbidden` */
     async requirePosts(channel: string): Promise<void> {
-      await read(`channels/${channel}/posts?page=0&per_page=1`, Posts)
+      const { posts } = (await read(`channels/${channel}/posts?page=0&per_page=1`, Posts))!
+      if (Object.values(posts).some(({ channel_id }) => channel_id !== channel))
+        throw new DestinationError('unexpected_response')
     },
     /** Tells whether an account cannot choose the times of its posts. Times of an account that is not shown count for nothing. */
     async hasServerTimes(user: string): Promise<boolean> {

@@ -15,13 +15,13 @@ export const findPost: FindMessage = async ({ target, params }, { connection }, 
     await mattermost.requirePosts(channel)
     return 'absent'
   }
-  const { id, user_id, root_id, type, message, create_at, edit_at = 0, delete_at } = post
+  const { id, user_id, root_id, type, message, message_source, create_at, edit_at = 0, delete_at } = post
   if (post.channel_id !== channel) return 'elsewhere'
   if (delete_at > 0) return 'deleted'
   if (type === 'system_generic') return 'unknown'
   if (type.startsWith('system_')) return 'system'
-  // A server that shares the channel sends its posts with their times.
-  const isOwn = post.remote_id == null || post.remote_id === ''
+  // A server that shares the channel sends its posts with their times, and a plugin may choose them.
+  const isOwn = (post.remote_id ?? '') === '' && post.props?.from_plugin === undefined
   const editedAt = edit_at > 0 ? edit_at : undefined
   return {
     id,
@@ -29,7 +29,7 @@ export const findPost: FindMessage = async ({ target, params }, { connection }, 
     hasOwnTime: async () => isOwn && mattermost.hasServerTimes(user_id),
     thread: root_id === '' ? id : root_id,
     authors: user_id === '' ? [] : [user_id],
-    texts: type === SEALED ? undefined : [message],
+    texts: type === SEALED ? undefined : [message, message_source ?? message],
     editedAt,
     hidesEdits: false,
     wasNeverEdited: editedAt === undefined,
