@@ -17,12 +17,15 @@ const FINDERS: Readonly<Record<string, FindMessage>> = {
   [mattermost.provider]: findAtMattermost,
 }
 
+/** A post of Mattermost has up to 800,000 letters beside its text. */
+const LONGEST_ANSWER_BYTES = 5 * 1024 * 1024
+
 const connections = [slack, discord, mattermost]
 
 const post = defineVerifier({
   profile,
   providers: connections.map(({ provider }) => provider),
-  limits: { requests: 6 },
+  limits: { requests: 6, bodyBytes: LONGEST_ANSWER_BYTES },
   normalize,
   async check(claim, context) {
     requireOwnIds(claim)

@@ -46,8 +46,9 @@ export const findMessage: FindMessage = async ({ target, params }, context, read
     if (!answer) return undefined
     const { messages, has_more = false, is_limited = false } = answer.value
     const message = messages.find((one) => one.ts === ts)
-    // A thread that is longer than one answer may have it further on. It is found by its own time, too.
-    if (!message && has_more && [undefined, ts].includes(query.ts)) throw new DestinationError('unexpected_response')
+    // An answer with others only, or with more of them, is none to what was asked. A named thread has its first message.
+    const isOdd = !message && (has_more || messages.length > 0)
+    if (isOdd && [undefined, ts].includes(query.ts)) throw new DestinationError('unexpected_response')
     isLimited ||= is_limited
     return message
   }
