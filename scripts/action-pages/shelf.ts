@@ -58,7 +58,7 @@ function entryOf({ name, parts }: Verifiers): ShelfPackage {
   return {
     package: name,
     connections: (parts.connections ?? []).map(({ title }) => title),
-    actions: profilesOf(parts).map(({ action, summary }) => ({ action, summary })),
+    actions: profilesOf(parts).map(({ action, words }) => ({ action, title: words.title })),
   }
 }
 
@@ -121,10 +121,10 @@ function tableOf(packages: readonly ShelfPackage[]): string {
     `    package: ${quoted(name)},`,
     `    connections: [${connections.map(quoted).join(', ')}],`,
     '    actions: [',
-    ...actions.flatMap(({ action, summary }) => [
+    ...actions.flatMap(({ action, title }) => [
       '      {',
       `        action: ${quoted(action)},`,
-      `        summary: ${quoted(summary)},`,
+      `        title: ${quoted(title)},`,
       '      },',
     ]),
     '    ],',

@@ -385,19 +385,29 @@ t.test('disconnecting asks first, and forgets the credentials', async (t) => {
   t.equal((await owner.post(`${path}/${id}/disconnect`)).status, 404)
 })
 
-t.test(
-  'owners see which verifiers the service does not load, with the line of the configuration that does',
-  async (t) => {
-    const { owner, path } = await workspace()
-    const text = textOf((await owner.get(path)).html)
-    t.match(text, /Not loaded on this service/)
-    for (const { package: name, connections } of SHELF) {
-      t.ok(text.includes(connections.join(', ')), name)
-      t.ok(text.includes(`{"use":"${name}"}`), name)
-    }
-    t.notOk(text.includes('{"use":"@claimcheck/plugin-codehost"}'))
-  },
-)
+t.test('owners find destinations by kind, with the line that adds what the service does not load', async (t) => {
+  const { owner, path } = await workspace()
+  const text = textOf((await owner.get(path)).html)
+  for (const { package: name, connections } of SHELF) {
+    t.ok(text.includes(connections.join(', ')), name)
+    t.ok(text.includes(`{"use":"${name}"}`), name)
+  }
+  t.notOk(text.includes('{"use":"@claimcheck/plugin-codehost"}'))
+  t.match(text, /Container images.*Container registry.*Payments.*Stripe.*Others.*Mailbox/s)
+
+  const search = async (words: string) => {
+    const { html } = await owner.get(`${path}?q=${encodeURIComponent(words)}`)
+    return textOf(html.slice(html.indexOf('id="connect"')))
+  }
+  const refunds = await search(' REFUND  stripe ')
+  t.match(refunds, /Payments.*Stripe.*plugin-payments.*Show all destinations|Show all destinations.*Payments.*Stripe/s)
+  t.notMatch(refunds, /Mailbox|Container registry/)
+  t.match(await search('mailbox'), /Mailbox/, 'by the name of what is loaded')
+  const none = await search('<b>fax</b>')
+  t.match(none, /No destination fits/)
+  const { html } = await owner.get(`${path}?q=${encodeURIComponent('"><script>')}`)
+  t.notMatch(html, /"><script>/, 'what is typed stays text')
+})
 
 t.test('members see the connections, and change none', async (t) => {
   const { host, workspaceId, path, connections } = await workspace()

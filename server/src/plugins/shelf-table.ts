@@ -6,7 +6,7 @@ export const SHELF = [
     actions: [
       {
         action: 'chain.transaction.confirm',
-        summary: 'A transaction succeeded in a block that the chain calls final.',
+        title: 'Transaction on a chain',
       },
     ],
   },
@@ -16,7 +16,7 @@ export const SHELF = [
     actions: [
       {
         action: 'chat.message.post',
-        summary: 'A message was posted to a channel.',
+        title: 'Message',
       },
     ],
   },
@@ -26,7 +26,7 @@ export const SHELF = [
     actions: [
       {
         action: 'container.image.push',
-        summary: 'The tag of an image is the digest that the claim names.',
+        title: 'Push of a container image',
       },
     ],
   },
@@ -36,7 +36,7 @@ export const SHELF = [
     actions: [
       {
         action: 'storage.object.put',
-        summary: 'An object was put to a key of a bucket.',
+        title: 'Upload of an object',
       },
     ],
   },
@@ -46,11 +46,11 @@ export const SHELF = [
     actions: [
       {
         action: 'payment.refund.succeed',
-        summary: 'A refund succeeded, with its amount.',
+        title: 'Refund',
       },
       {
         action: 'payment.charge.succeed',
-        summary: 'A charge succeeded and was captured, with its amount.',
+        title: 'Charge',
       },
     ],
   },

@@ -34,7 +34,7 @@ export function connectionRoutes(app: App, services: ConsoleDependencies): void 
   }
 
   addPage(app, services, '/connections', {
-    show: async ({ workspace }) => {
+    show: async ({ workspace, query }) => {
       const listed = await connections.list(workspace.id)
       return (
         <Connections
@@ -43,6 +43,7 @@ export function connectionRoutes(app: App, services: ConsoleDependencies): void 
           registry={registry}
           addresses={new Map(await Promise.all(listed.map(addressOf)))}
           overlaps={await connections.overlaps(workspace.id)}
+          search={(query.q ?? '').trim().slice(0, 100)}
         />
       )
     },

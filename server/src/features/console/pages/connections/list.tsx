@@ -6,13 +6,11 @@ import { visibleName } from '@claimcheck/core/words/plain-text'
 import { propertyLabel } from '../../../../base/schema-properties.ts'
 import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
 import type { Registry } from '../../../../plugins/registry.ts'
-import { notLoaded, type ShelfPackage } from '../../../../plugins/shelf.ts'
 import type { StoredIdentity } from '../../../../storage/workspaces.ts'
 import { type FactRows, Facts } from '../../../../web/parts/facts.tsx'
 import { MARKS } from '../../../../web/parts/icons.tsx'
 import { Empty } from '../../../../web/parts/table.tsx'
 import { ActionNames, Codes, Name, Time, useNow, withCommas } from '../../../../web/parts/values.tsx'
-import { publicPaths } from '../../../../web/paths.ts'
 import { endingOf, failureOf, isFailing } from '../../../workspaces/connection-health.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import type { Overlap } from '../../../workspaces/overlaps.ts'
@@ -21,6 +19,7 @@ import { ConsolePage, useWorkspace } from '../../page.tsx'
 import { failureAdvice, failureInWords } from '../../parts/failures.ts'
 import { AskForm, PostForm } from '../../parts/form.tsx'
 import { actionTitle } from '../../words.ts'
+import { Destinations } from './destinations.tsx'
 import { TRY, trialLabel } from './trial-field.tsx'
 
 interface ConnectionsProps {
@@ -35,10 +34,12 @@ interface ConnectionsProps {
   readonly addresses: ReadonlyMap<string, AddressInReceipts>
   /** The other connections that the same claims may fit, by the id of a connection. */
   readonly overlaps: ReadonlyMap<string, readonly Overlap[]>
+  /** The words by which destinations are looked for. */
+  readonly search: string
 }
 
 export function Connections(props: ConnectionsProps) {
-  const { connections, names, registry, addresses, overlaps } = props
+  const { connections, names, registry, addresses, overlaps, search } = props
   const { isOwner } = useWorkspace()
   const publicActions = registry.publicActions()
   const failing = connections.filter((one) => failureOf(one) !== null)
@@ -82,7 +83,7 @@ export function Connections(props: ConnectionsProps) {
           </div>
         </>
       )}
-      {isOwner && <Providers registry={registry} />}
+      {isOwner && <Destinations registry={registry} search={search} />}
     </ConsolePage>
   )
 }
@@ -352,66 +353,6 @@ function optionText(value: JsonValue): string {
   if (typeof value === 'string') return value
   const isTexts = Array.isArray(value) && value.every((item) => typeof item === 'string')
   return isTexts ? value.join(', ') : JSON.stringify(value)
-}
-
-function Providers({ registry }: Pick<ConnectionsProps, 'registry'>) {
-  const { at } = useWorkspace()
-  const types = registry.connectionTypes()
-  const verifiedWith = (provider: string) => {
-    const actions = registry.actionsFor(provider).map(namesFrom(registry))
-    return actions.length > 0 ? <ActionNames actions={actions} /> : <span class="none">nothing yet</span>
-  }
-  return (
-    <>
-      <h2 id="connect">Connect</h2>
-      {types.length === 0 && (
-        <p>No plugin with connections is configured: ask the operator of this service to add one.</p>
-      )}
-      <div class="cards">
-        {types.map(({ provider, title }) => (
-          <article class="card" aria-labelledby={`new-${provider}`}>
-            <h3 id={`new-${provider}`}>{title}</h3>
-            <p>Verifies: {verifiedWith(provider)}</p>
-            <a class="button quiet" href={at.newConnection(provider)} aria-label={`Connect ${title}`}>
-              Connect
-            </a>
-          </article>
-        ))}
-      </div>
-      <NotLoaded packages={notLoaded((action) => registry.verifierFor(action) !== undefined)} />
-    </>
-  )
-}
-
-/** Shows what the operator could add, with the line of the configuration that adds it. */
-function NotLoaded({ packages }: { packages: readonly ShelfPackage[] }) {
-  if (packages.length === 0) return null
-  return (
-    <>
-      <h3>Not loaded on this service</h3>
-      <p>
-        The operator of this service adds each of these by its line under <code>plugins</code> in the configuration.{' '}
-        <a href={`${publicPaths.docs}/verifiers`}>What verifiers there are</a>
-      </p>
-      <div class="cards">
-        {packages.map(({ package: name, connections, actions }) => (
-          <article class="card" aria-labelledby={`shelf-${name}`}>
-            <h4 id={`shelf-${name}`}>{connections.join(', ')}</h4>
-            <ul>
-              {actions.map(({ action, summary }) => (
-                <li>
-                  <code>{action}</code>: {summary}
-                </li>
-              ))}
-            </ul>
-            <p>
-              <code>{JSON.stringify({ use: name })}</code>
-            </p>
-          </article>
-        ))}
-      </div>
-    </>
-  )
 }
 
 export function Disconnect({ connection, type }: Pick<ConnectionCardProps, 'connection' | 'type'>) {
