@@ -31,6 +31,16 @@ export const SHELF = [
     ],
   },
   {
+    package: '@claimcheck/plugin-mail',
+    connections: ['Mailbox (IMAP)'],
+    actions: [
+      {
+        action: 'mail.message.send',
+        summary: 'A copy of a message is in the mailbox of sent messages.',
+      },
+    ],
+  },
+  {
     package: '@claimcheck/plugin-objects',
     connections: ['S3 and compatible'],
     actions: [

@@ -1,0 +1,157 @@
+/** Checks whether the mailbox of sent messages has a copy of a message, and whether its absence tells anything. */
+import {
+  type CheckContext,
+  type Claim,
+  credential,
+  isLongBefore,
+  type Observation,
+  windowStart,
+} from '@claimcheck/core/plugin'
+import { rightSideOf } from '../header.ts'
+import { type Facts, type Params, sendProfile } from '../profile.ts'
+import type { Options } from './connection.ts'
+import {
+  type Copy,
+  findSent,
+  type Mailbox,
+  openMailbox,
+  readCapabilities,
+  type SentReader,
+  sentReader,
+} from './mailbox.ts'
+import { openSession } from './session.ts'
+
+const DAY_MS = 24 * 60 * 60_000
+
+type Context = Pick<CheckContext, 'connection' | 'connect' | 'fingerprint' | 'previous'>
+
+export async function checkSent(claim: Claim<Params>, context: Context): Promise<Observation<Facts>> {
+  const options = context.connection!.options as Options
+  const session = await openSession(options, context)
+  try {
+    const capabilities = await readCapabilities(session)
+    const names = await findSent(session, capabilities)
+    const seen: Observation<Facts>[] = []
+    for (const name of names) {
+      const mailbox = await openMailbox(session, name)
+      const found = await readMailbox(mailbox, sentReader(session, capabilities), claim, context)
+      seen.push(found)
+      if (found.kind === 'present' && found.differs.length === 0) return found
+    }
+    // One of several mailboxes may forget what another one had.
+    const last = seen.find(({ kind }) => kind === 'present') ?? seen.at(-1)!
+    return names.length === 1 ? last : { ...last, mark: 'may_have_been' }
+  } finally {
+    await session.close()
+  }
+}
+
+async function readMailbox(
+  mailbox: Mailbox,
+  reader: SentReader,
+  claim: Claim<Params>,
+  context: Context,
+): Promise<Observation<Facts>> {
+  const { message_id: id, to_fingerprint: claimed } = claim.params
+  const { uidValidity, uidNext } = mailbox
+  const place: Facts = { uid_validity: uidValidity, ...(uidNext !== undefined && { uid_next: uidNext }) }
+  const newest = await reader.newest(mailbox)
+  let copies = newest.filter((copy) => isOf(copy, id))
+  if (copies.length === 0) copies = (await reader.search(id)).filter((copy) => isOf(copy, id))
+
+  // A provider that gives messages ids of its own files the claimed one under another id.
+  const foreign = copies.length === 0 ? foreignTo(claim, newest) : []
+  const missing = await countMissing([...copies, ...foreign], reader, claimed, context)
+  const copy = copies.toSorted((one, other) => missing(one) - missing(other) || one.uid - other.uid)[0]
+  const mayForget = hasForgotten(mailbox, newest, claim, context)
+  const mark = { mark: 'may_have_been' as const }
+  if (!copy) {
+    const { server_files_sent = false } = context.connection!.options as Options
+    const isGone = context.previous.some(({ observation }) => observation.kind === 'present')
+    const isElsewhere = isGone || foreign.some((other) => missing(other) === 0)
+    return { kind: 'absent', facts: place, ...((!server_files_sent || mayForget || isElsewhere) && mark) }
+  }
+  const facts = { ...place, ...factsOf(copy, claim), ...(claimed && { recipients_missing: missing(copy) }) }
+  if (missing(copy) === 0) return { kind: 'present', differs: [], facts }
+  return { kind: 'present', differs: ['to_fingerprint'], facts, ...(mayForget && mark) }
+}
+
+/** Tells whether a copy is the message: a search finds ids that contain the claimed one. */
+function isOf({ ids, originalIds }: Copy, id: string): boolean {
+  return (ids.length === 1 && ids[0] === id) || originalIds.includes(id)
+}
+
+function factsOf({ uid, ids, savedAt }: Copy, claim: Claim<Params>) {
+  const { claimedAt, params } = claim
+  const inTimeUntil = claimedAt + sendProfile.toleranceMs
+  const [sentAs] = ids
+  return {
+    message_id: params.message_id,
+    ...(sentAs !== undefined && sentAs !== params.message_id && isFact(sentAs) && { sent_as: sentAs }),
+    uid,
+    ...(savedAt && { saved_at: new Date(savedAt.notBefore!).toISOString() }),
+    // Nothing tells the server's clock, which is right to a day.
+    ...(isLongBefore(savedAt, { clockBehindMs: DAY_MS }, { claimedAt, inTimeUntil }) && { preexisting: true as const }),
+  }
+}
+
+const isFact = (id: string) => id.length <= 512 && /^[!-;=?-~]+@[!-;=?-~]+$/.test(id)
+
+/**
+ * Finds the copies of the time of the claim that may be the message under an id that a provider gave it. None is where the mailbox has other
+ * messages with ids of the same right side: this provider leaves such ids as they are.
+ */
+function foreignTo(claim: Claim<Params>, newest: readonly Copy[]): readonly Copy[] {
+  const right = rightSideOf(claim.params.message_id)
+  const isForeign = ({ ids }: Copy) => ids.length !== 1 || rightSideOf(ids[0]!) !== right
+  if (!newest.every(isForeign)) return []
+  return newest.filter((copy) => isSince(copy, windowStart(claim)))
+}
+
+/**
+ * Counts the claimed recipients that copies do not name.
+ * @returns a function of a copy among them
+ */
+async function countMissing(
+  copies: readonly Copy[],
+  reader: SentReader,
+  claimed: readonly string[] | undefined,
+  { fingerprint }: Pick<Context, 'fingerprint'>,
+): Promise<(copy: Copy) => number> {
+  if (!claimed || copies.length === 0) return () => 0
+  const recipients = await reader.recipients(copies.map(({ uid }) => uid))
+  const named = new Map<number, ReadonlySet<string>>()
+  for (const { uid } of copies) {
+    const prints = [...(recipients.get(uid) ?? [])].map((address) => fingerprint(credential('fingerprints'), address))
+    named.set(uid, new Set(await Promise.all(prints)))
+  }
+  return ({ uid }) => claimed.filter((one) => !named.get(uid)?.has(one)).length
+}
+
+/**
+ * Tells whether a copy may have been in the mailbox and gone: it is another mailbox than before, or numbers were given since shortly before the
+ * claim of which no message is there.
+ */
+function hasForgotten(
+  { uidValidity, uidNext }: Mailbox,
+  newest: readonly Copy[],
+  claim: Claim<Params>,
+  { previous }: Pick<Context, 'previous'>,
+): boolean {
+  const before = previous.map(({ observation }) => observation)
+  const isOther = before.some(({ facts }) => facts.uid_validity !== uidValidity)
+  if (isOther || uidNext === undefined) return true
+  const first = newest.findIndex((copy) => isSince(copy, windowStart(claim)))
+  const lastBefore = first === -1 ? newest.at(-1) : newest[first - 1]
+  const known = Number(before.at(-1)?.facts.uid_next ?? 0)
+  // The newest messages are all of this time, and what is before them is not known.
+  if (first === 0 && known < newest[0]!.uid && newest[0]!.uid > 1) return true
+  const from = Math.max(known, (lastBefore?.uid ?? 0) + 1)
+  return newest.filter(({ uid }) => uid >= from && uid < uidNext).length < uidNext - from
+}
+
+/** Tells whether a copy came into the mailbox since a moment, or may have. */
+function isSince({ savedAt, internalDate }: Copy, moment: number): boolean {
+  const at = savedAt ?? internalDate
+  return at === undefined || at.notAfter >= moment
+}

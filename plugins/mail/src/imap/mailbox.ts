@@ -1,0 +1,187 @@
+/** Reads the mailbox of sent messages: finds it by its special use, and lists the copies in it. */
+import { DestinationError, type LogTime } from '@claimcheck/core/plugin'
+import { addressesIn, type Header, parseHeader, readId } from '../header.ts'
+import { parseResponse, quote, timeOf, type Value } from './response.ts'
+import type { Session } from './session.ts'
+
+/** The fields in which providers keep the id that a message had before they gave it another. */
+const ORIGINAL_IDS = ['x-google-original-message-id', 'x-microsoft-original-message-id']
+const ID_FIELDS = ['message-id', ...ORIGINAL_IDS].join(' ').toUpperCase()
+
+/** Number of the newest messages that each check reads, so that no index of a server is relied on for them. */
+const NEWEST = 100
+/** Limit of the messages that a search finds: it finds ids that contain the id, in any case of letters. */
+const MOST_FOUND = 50
+
+/** A message of the mailbox. */
+export interface Copy {
+  readonly uid: number
+  readonly ids: readonly string[]
+  /** The ids that the provider replaced. */
+  readonly originalIds: readonly string[]
+  /** The time at which the server put it into this mailbox; undefined where the server does not tell. */
+  readonly savedAt: LogTime | undefined
+  /** The time that whoever put it there chose, or the server's own where they chose none. */
+  readonly internalDate: LogTime | undefined
+}
+
+export interface Mailbox {
+  readonly uidValidity: number
+  /** The number that the next message gets; undefined where the server does not tell, or does not keep its numbers. */
+  readonly uidNext: number | undefined
+  readonly exists: number
+}
+
+export type SentReader = ReturnType<typeof sentReader>
+
+/** Reads what the server offers after the login. */
+export async function readCapabilities(session: Session): Promise<ReadonlySet<string>> {
+  const lines = await session.ask('CAPABILITY')
+  const listed = lines.filter((line) => /^CAPABILITY /i.test(line))
+  return new Set(listed.flatMap((line) => line.toUpperCase().split(' ').slice(1)))
+}
+
+/**
+ * Finds the names of the mailboxes of sent messages of this account, by their special use (RFC 6154).
+ * @throws DestinationError `forbidden` where there is none: without that mark no mailbox is known to have what was sent
+ */
+export async function findSent(session: Session, capabilities: ReadonlySet<string>): Promise<string[]> {
+  const canSelect = capabilities.has('SPECIAL-USE') && capabilities.has('LIST-EXTENDED')
+  const lines = await session.ask(canSelect ? 'LIST (SPECIAL-USE) "" "*"' : 'LIST "" "*"')
+  const found = valuesOf(lines, 'LIST').flatMap(([flags, delimiter, name]) => {
+    const uses = listOf(flags).map((flag) => String(flag).toLowerCase())
+    const isReadable = !uses.includes('\\noselect') && !uses.includes('\\nonexistent')
+    return uses.includes('\\sent') && isReadable && typeof name === 'string' && /^[ -~]+$/.test(name)
+      ? [{ name, isBelow: typeof delimiter === 'string' && name.includes(delimiter) }]
+      : []
+  })
+  const isShared = found.some(({ isBelow }) => isBelow) ? await sharedNames(session, capabilities) : () => false
+  const own = found.map(({ name }) => name).filter((name) => !isShared(name))
+  if (own.length === 0) throw new DestinationError('forbidden')
+  return own
+}
+
+/** Finds which names are those of other users' and of shared mailboxes (RFC 2342). */
+async function sharedNames(session: Session, capabilities: ReadonlySet<string>): Promise<(name: string) => boolean> {
+  if (!capabilities.has('NAMESPACE')) return () => false
+  const [namespaces = []] = valuesOf(await session.ask('NAMESPACE'), 'NAMESPACE')
+  const prefixes = namespaces
+    .slice(1, 3)
+    .flatMap(listOf)
+    .map((namespace) => listOf(namespace)[0])
+    .filter((prefix) => typeof prefix === 'string' && prefix !== '') as string[]
+  return (name) => prefixes.some((prefix) => name.startsWith(prefix))
+}
+
+/** Opens a mailbox to be read. @throws DestinationError `forbidden` where the server does not show it */
+export async function openMailbox(session: Session, name: string): Promise<Mailbox> {
+  const lines = await session.ask(`EXAMINE ${quote(name)}`, 'forbidden')
+  const numberIn = (form: RegExp) => {
+    const told = lines.map((line) => form.exec(line)?.[1]).find((digits) => digits !== undefined)
+    return told === undefined ? undefined : Number(told)
+  }
+  const uidValidity = numberIn(/^OK \[UIDVALIDITY ([1-9][0-9]{0,9})\]/i)
+  const exists = numberIn(/^([0-9]{1,10}) EXISTS$/i)
+  if (uidValidity === undefined || exists === undefined) throw new DestinationError('unexpected_response')
+  const isSticky = !lines.some((line) => /^NO \[UIDNOTSTICKY\]/i.test(line))
+  return { uidValidity, exists, uidNext: isSticky ? numberIn(/^OK \[UIDNEXT ([1-9][0-9]{0,9})\]/i) : undefined }
+}
+
+/** Reads the letters of what the account may do with a mailbox (RFC 4314); undefined where the server does not tell. */
+export async function readRights(session: Session, name: string): Promise<string | undefined> {
+  const [values] = valuesOf(await session.ask(`MYRIGHTS ${quote(name)}`), 'MYRIGHTS')
+  const rights = values?.[1]
+  return typeof rights === 'string' && /^[a-z0-9]{1,32}$/.test(rights) ? rights : undefined
+}
+
+/** Makes the reader of the mailbox that is open. */
+export function sentReader(session: Session, capabilities: ReadonlySet<string>) {
+  const times = capabilities.has('SAVEDATE') ? 'INTERNALDATE SAVEDATE' : 'INTERNALDATE'
+
+  async function fetch(command: string, items: string): Promise<{ readonly uid: number; readonly items: Items }[]> {
+    const lines = await session.ask(`${command} (UID ${items})`)
+    return lines.flatMap((line) => {
+      if (!/^[0-9]+ FETCH /i.test(line)) return []
+      const listed = listOf(parseResponse(line)?.[2])
+      const read = new Map<string, Value>()
+      for (let at = 0; at + 1 < listed.length; at += 2) read.set(nameOfItem(listed[at]), listed[at + 1]!)
+      const uid = Number(read.get('UID'))
+      // News of flags come unasked, and have no section.
+      return Number.isSafeInteger(uid) && read.has('BODY') ? [{ uid, items: read }] : []
+    })
+  }
+
+  async function copies(command: string): Promise<Copy[]> {
+    const found = await fetch(command, `${times} BODY.PEEK[HEADER.FIELDS (${ID_FIELDS})]`)
+    return found.map(({ uid, items }) => {
+      const header = headerIn(items)
+      const idsIn = (name: string) => (header.get(name) ?? []).map(readId)
+      return {
+        uid,
+        ids: idsIn('message-id'),
+        originalIds: ORIGINAL_IDS.flatMap(idsIn),
+        savedAt: timeOf(items.get('SAVEDATE')),
+        internalDate: timeOf(items.get('INTERNALDATE')),
+      }
+    })
+  }
+
+  return {
+    /** Reads the newest copies, oldest first. */
+    async newest({ exists }: Mailbox): Promise<Copy[]> {
+      if (exists === 0) return []
+      const found = await copies(`FETCH ${Math.max(1, exists - NEWEST + 1)}:*`)
+      return found.toSorted((one, other) => one.uid - other.uid)
+    },
+
+    /** Finds copies by the server's search, which may find others, too. @throws DestinationError `too_large` where it finds very many */
+    async search(id: string): Promise<Copy[]> {
+      const lines = await session.ask(`UID SEARCH HEADER Message-ID ${quote(id)}`)
+      const results = lines.filter((line) => /^SEARCH(?: |$)/i.test(line))
+      if (results.length === 0) throw new DestinationError('unexpected_response')
+      const uids = results.flatMap((line) => line.split(' ').slice(1)).filter((uid) => /^[1-9][0-9]{0,9}$/.test(uid))
+      if (uids.length > MOST_FOUND) throw new DestinationError('too_large')
+      return uids.length === 0 ? [] : copies(`UID FETCH ${uids.join(',')}`)
+    },
+
+    /** Reads the addresses to which messages are sent, by the messages' numbers. */
+    async recipients(uids: readonly number[]): Promise<ReadonlyMap<number, ReadonlySet<string>>> {
+      const found = await fetch(`UID FETCH ${uids.join(',')}`, 'BODY.PEEK[HEADER.FIELDS (TO CC BCC)]')
+      return new Map(
+        found.map(({ uid, items }) => {
+          const header = headerIn(items)
+          const fields = ['to', 'cc', 'bcc'].flatMap((name) => header.get(name) ?? [])
+          return [uid, new Set(fields.flatMap(addressesIn))]
+        }),
+      )
+    },
+  }
+}
+
+/** The values of the items that were fetched of a message, by their names. */
+type Items = ReadonlyMap<string, Value>
+
+/** The name of an item in an answer. Servers write a section as they like, and each command asks for one. */
+function nameOfItem(value: Value | undefined): string {
+  const name = typeof value === 'string' ? value.toUpperCase() : ''
+  return name.startsWith('BODY[') ? 'BODY' : name
+}
+
+function headerIn(items: Items): Header {
+  const text = items.get('BODY')
+  return parseHeader(typeof text === 'string' ? text : '')
+}
+
+/** The values of each response of a kind, behind its name. */
+function valuesOf(lines: readonly string[], kind: string): (readonly Value[])[] {
+  return lines.flatMap((line) => {
+    if (line.slice(0, kind.length + 1).toUpperCase() !== `${kind} `) return []
+    const values = parseResponse(line)
+    if (!values) throw new DestinationError('unexpected_response')
+    return [values.slice(1)]
+  })
+}
+
+function listOf(value: Value | undefined): readonly Value[] {
+  return Array.isArray(value) ? (value as readonly Value[]) : []
+}
