@@ -53,6 +53,11 @@ interface ObservationBase<F> {
    * host compares it with the connection's and does not record it.
    */
   readonly identity?: string
+  /**
+   * The destination's time during this check, as answers of its bound it, where the host reads no clock there: by IMAP's `YOUNGER`. Without one,
+   * the times of `stays` count for nothing. The host does not record it as it is.
+   */
+  readonly clock?: LogTime
 }
 
 /** The report of a verifier: what it saw, never a verdict. */

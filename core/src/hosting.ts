@@ -42,7 +42,15 @@ export { declaredHosts, grantOf } from './hosting/grants.ts'
 export { credentialHeader } from './hosting/headers.ts'
 export { heldToIdentity, isIdentity, type KnownIdentity } from './hosting/identity.ts'
 export { type ReadObservation, readObservation, UNHEARD } from './hosting/observation.ts'
-export { clockOffset, clockReading, mergeReadings, NO_READINGS, type Readings, readAnswer } from './hosting/readings.ts'
+export {
+  clockOffset,
+  clockReading,
+  mergeReadings,
+  NO_READINGS,
+  type Readings,
+  readAnswer,
+  withToldTime,
+} from './hosting/readings.ts'
 export {
   createMemoryRefreshes,
   type MemoryRefreshes,

@@ -45,7 +45,7 @@ export function readObservation(
 
 /** Copies the contract's members as they will be stored, so that the verifier cannot change them between decision and storage. */
 function copyOf(returned: Observation): Observation {
-  const { kind, facts, mark, stays, ageMs, identity, ...rest } = returned
+  const { kind, facts, mark, stays, ageMs, identity, clock, ...rest } = returned
   const { differs } = rest as Partial<Extract<Observation, { kind: 'present' }>>
   const copy = {
     kind,
@@ -54,6 +54,7 @@ function copyOf(returned: Observation): Observation {
     stays: Array.isArray(stays) ? stays.map(copyStay) : stays,
     ageMs,
     identity,
+    clock: clock && copyTime(clock),
     ...(kind === 'present' && { differs }),
   }
   return JSON.parse(JSON.stringify(copy))
@@ -80,6 +81,7 @@ const PARTS: readonly (readonly [part: ObservationPart, problemOf: ProblemOf])[]
   ['mark', markProblem],
   ['form', ageProblem],
   ['form', identityProblem],
+  ['form', ({ clock }) => (clock === undefined ? undefined : timeProblem('clock', clock))],
   ['stays', staysProblem],
   // A schema may cost more than linear time in what it is given.
   ['facts', ({ facts }, { factsProblem }) => factsSizeProblem(facts) ?? factsProblem(facts) ?? factsFormProblem(facts)],

@@ -1,6 +1,6 @@
 /** Readings of a check's answers: the destination's clock, the answers' age, and tokens that they could repeat. */
 import { agesOf } from '../contract/old-copies.ts'
-import type { Instant, ReadRecord } from '../evidence.ts'
+import type { Instant, LogTime, ReadRecord } from '../evidence.ts'
 import { MAX_AGE_MS } from '../rules/consistency.ts'
 
 export interface Readings {
@@ -88,6 +88,22 @@ function earliest(one: Instant | undefined, other: Instant | undefined): Instant
 export function clockOffset({ ahead, isUndated }: Readings): number | undefined {
   if (!ahead || isUndated) return undefined
   return Math.max(Math.abs(ahead.least), Math.abs(ahead.most))
+}
+
+/**
+ * Adds the time that a check itself found out to readings of answers that tell none. The bounds are those of the whole check.
+ * @param told undefined where the check found out none
+ */
+export function withToldTime(
+  readings: Readings,
+  told: LogTime | undefined,
+  { sentAt, answeredAt }: { readonly sentAt: Instant; readonly answeredAt: Instant },
+): Readings {
+  // A clock that the host itself reads is not what the plugin says that it is.
+  if (told?.notBefore === undefined || readings.ahead) return readings
+  const time = { at: told.notBefore, resolutionMs: told.notAfter - told.notBefore + 1 }
+  const { ahead } = readTime(time, sentAt, answeredAt)
+  return { ...readings, ahead, isUndated: false }
 }
 
 /** The part of a record that says how the destination's clock compares with ours. */

@@ -53,10 +53,10 @@ export function isSame(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(plain(one), plain(other))
 }
 
-/** Compares observations, ages aside: a measured age differs by milliseconds from check to check. */
+/** Compares observations, ages and clocks aside: what is measured differs by milliseconds from check to check. */
 export function isSameSight(one: Observation | undefined, other: Observation | undefined): boolean {
-  const { ageMs: _one, ...first } = one ?? {}
-  const { ageMs: _other, ...second } = other ?? {}
+  const { ageMs: _age, clock: _clock, ...first } = one ?? {}
+  const { ageMs: _otherAge, clock: _otherClock, ...second } = other ?? {}
   return isSame(first, second)
 }
 

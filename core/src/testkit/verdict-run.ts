@@ -2,7 +2,7 @@
 import type { Claim } from '../contract/verifier.ts'
 import { type CheckRecord, isRead, type Observation, type ReadRecord } from '../evidence.ts'
 import { heldToIdentity } from '../hosting/identity.ts'
-import { clockReading } from '../hosting/readings.ts'
+import { clockReading, withToldTime } from '../hosting/readings.ts'
 import type { ActionProfile } from '../profile.ts'
 import { type Contradiction, contradictionOf, expectedOf } from '../rules/consistency.ts'
 import { decide } from '../rules/decide.ts'
@@ -122,11 +122,12 @@ function readOf(
   answeredAt: number,
 ): ReadRecord | undefined {
   if (observationProblem(profile, observation) || answers === 0) return undefined
+  const { clock, ...seen } = observation
   return {
     sentAt,
     answeredAt,
-    observation,
-    ...clockReading(readings),
+    observation: seen,
+    ...clockReading(withToldTime(readings, clock, { sentAt, answeredAt })),
     ageMs: Math.max(profile.ageMs ?? 0, observation.ageMs ?? 0) + readings.ageMs,
     answers,
   }

@@ -10,6 +10,7 @@ import {
   type SecretValues,
   UNHEARD,
   withoutSecretValues,
+  withToldTime,
 } from '@claimcheck/core/hosting'
 import { type Claim, type Connection, DestinationError, showsClaimed } from '@claimcheck/core/plugin'
 import {
@@ -225,18 +226,18 @@ export function createCheckRunner({
     const readings = requests.readings()
     const { recorded, baseUrl, hasVoice } = source
     const held = source.hold(observation)
-    const { ageMs: ownAgeMs = 0, identity: _, ...observed } = held
+    const { ageMs: ownAgeMs = 0, identity: _, clock: told, ...observed } = held
     const age = ageOf(Math.max(profile.ageMs ?? 0, ownAgeMs), readings.ageMs, recorded)
     if (age.isTooOld && !outlastsAge(held)) return { sentAt, answeredAt, failure: { code: 'unexpected_response' } }
     // A cached answer has a `Date` as old as itself.
     if (hasVoice && readings.ageMs === 0) clock.heard(requireOrigin(baseUrl), readings, turn)
     const setMs = clock.setSince(claim.submittedAt)
+    // A check that joined a shared read was made when that read was sent.
+    const times = { sentAt: Math.max(sentAt, Math.min(readings.sentAt ?? sentAt, answeredAt)), answeredAt }
     const read: ReadRecord = {
-      // A check that joined a shared read was made when that read was sent.
-      sentAt: Math.max(sentAt, Math.min(readings.sentAt ?? sentAt, answeredAt)),
-      answeredAt,
+      ...times,
       observation: observed,
-      ...clockReading(readings),
+      ...clockReading(withToldTime(readings, told, times)),
       ...(setMs > 0 && { clockSetMs: setMs }),
       ageMs: age.ageMs,
       answers,

@@ -454,6 +454,28 @@ t.test("how far the destination's clock is off is recorded with what it answered
   })
 })
 
+t.test('a clock that the check found out itself counts where no answer told one', async (t) => {
+  const clock = { notBefore: NOON + 58_000, notAfter: NOON + 62_000 }
+  const seen = (record: unknown) => {
+    const { clockOffsetMs, dated, clockAheadMs, observation } = record as Record<string, unknown>
+    return [clockOffsetMs, dated, clockAheadMs, observation]
+  }
+  const telling = async (headers: Readonly<Record<string, string>>, told: unknown) => {
+    const host = await destination(t, headers)
+    const check: Check = async (_, { fetch }) => {
+      await (await fetch(`http://${host}/`)).text()
+      return { ...ABSENT, clock: told }
+    }
+    const { run } = runner(t, check, { options: { host }, allowPrivate: [host], timeoutMs: 5000 })
+    return run(claim, [])
+  }
+  t.strictSame(seen(await telling({}, clock)), [62_000, true, 58_000, ABSENT])
+  t.strictSame(seen(await telling({}, { notAfter: NOON })), [0, false, undefined, ABSENT], 'one bound is none')
+  t.strictSame(seen(await telling(at(0), clock)), [999, true, undefined, ABSENT], 'the host reads the clock itself')
+  for (const wrong of [{}, 'now', { notBefore: NOON, notAfter: NOON - 1 }, { notBefore: -1, notAfter: NOON }])
+    t.match(await telling({}, wrong), { failure: { code: 'verifier_error' } })
+})
+
 t.test('so is which way it is off, where that is certain, and whether our own clock was set', async (t) => {
   for (const [offMs, clockAheadMs] of [
     [60_000, 60_000],
