@@ -29,7 +29,7 @@ const SITUATIONS: Readonly<Record<string, () => readonly MessageOfTests[]>> = {
 const destination: Destination<string, undefined> = {
   async start({ now }) {
     begunAt = now()
-    imap = new ImapOfTests({ password: PASSWORD })
+    imap = new ImapOfTests({ password: PASSWORD, now })
     return imap.start()
   },
   set(situation) {

@@ -16,17 +16,21 @@ export class ImapOfTests {
   /** Defaults to the number after the newest message. */
   uidNext: number | undefined
   attributes = '\\Sent'
-  capabilities = 'IMAP4rev1 SPECIAL-USE LIST-EXTENDED NAMESPACE ACL SAVEDATE'
+  capabilities = 'IMAP4rev1 SPECIAL-USE LIST-EXTENDED NAMESPACE ACL SAVEDATE WITHIN'
   rights = 'lr'
   /** Lines of LIST beside the one of the mailbox. */
   others: readonly string[] = []
   /** Tells whether SEARCH finds messages, as an index that is behind does not. */
   isIndexed = true
+  /** Milliseconds by which its clock is ahead. */
+  aheadMs = 0
   readonly password: string
+  readonly now: () => number
   readonly commands: string[] = []
 
-  constructor({ password }: { readonly password: string }) {
+  constructor({ password, now }: { readonly password: string; readonly now: () => number }) {
     this.password = password
+    this.now = now
   }
 
   async start() {
@@ -76,13 +80,22 @@ export class ImapOfTests {
           `OK [UIDNEXT ${next}] next`,
         )
       case 'UID SEARCH': {
-        const [, id = ''] = /"(.*)"/.exec(command) ?? []
-        const found = this.messages.filter(({ header }) => header.toLowerCase().includes(id.toLowerCase()))
+        const found = this.messages.filter((message) => this.#isFound(message, command))
         return done(['SEARCH', ...(this.isIndexed ? found.map(({ uid }) => uid) : [])].join(' '))
       }
       default:
         return done(...this.#fetched(command))
     }
+  }
+
+  #isFound({ uid, header, savedAt, internalDate = savedAt }: MessageOfTests, command: string): boolean {
+    const [, number, most, over] = /UID (\d+) YOUNGER (\d+) OLDER (\d+)/.exec(command)?.map(Number) ?? []
+    if (number === undefined) return header.toLowerCase().includes(/"(.*)"/.exec(command)![1]!.toLowerCase())
+    const [now, date] = [this.now(), internalDate].map((at) => Math.floor((at + this.aheadMs) / 1000)) as [
+      number,
+      number,
+    ]
+    return uid === number && date >= now - most! && date < now - over!
   }
 
   #fetched(command: string): string[] {
@@ -94,9 +107,9 @@ export class ImapOfTests {
       const wanted = fields.toLowerCase().split(' ')
       const lines = header.split(/\r\n(?![ \t])/).filter((line) => wanted.includes(line.split(':')[0]!.toLowerCase()))
       const text = `${lines.map((line) => `${line}\r\n`).join('')}\r\n`
-      const saved = command.includes('SAVEDATE') ? `SAVEDATE "${imapTime(savedAt)}" ` : ''
+      const saved = command.includes('SAVEDATE') ? `SAVEDATE "${imapTime(savedAt + this.aheadMs)}" ` : ''
       return [
-        `${index + 1} FETCH (UID ${uid} INTERNALDATE "${imapTime(internalDate)}" ${saved}BODY[HEADER.FIELDS (${fields})] {${text.length}}\r\n${text})`,
+        `${index + 1} FETCH (UID ${uid} INTERNALDATE "${imapTime(internalDate + this.aheadMs)}" ${saved}BODY[HEADER.FIELDS (${fields})] {${text.length}}\r\n${text})`,
       ]
     })
   }

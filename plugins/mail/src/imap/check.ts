@@ -9,6 +9,7 @@ import {
 } from '@claimcheck/core/plugin'
 import { rightSideOf } from '../header.ts'
 import { type Facts, type Params, sendProfile } from '../profile.ts'
+import { readClock } from './clock.ts'
 import type { Options } from './connection.ts'
 import {
   type Copy,
@@ -23,7 +24,7 @@ import { openSession } from './session.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 
-type Context = Pick<CheckContext, 'connection' | 'connect' | 'fingerprint' | 'previous'>
+type Context = Pick<CheckContext, 'connection' | 'connect' | 'fingerprint' | 'previous' | 'now'>
 
 export async function checkSent(claim: Claim<Params>, context: Context): Promise<Observation<Facts>> {
   const options = context.connection!.options as Options
@@ -36,7 +37,7 @@ export async function checkSent(claim: Claim<Params>, context: Context): Promise
       const mailbox = await openMailbox(session, name)
       const found = await readMailbox(mailbox, sentReader(session, capabilities), claim, context)
       seen.push(found)
-      if (found.kind === 'present' && found.differs.length === 0) return found
+      if (showsCopy(found)) return found
     }
     // One of several mailboxes may forget what another one had.
     const last = seen.find(({ kind }) => kind === 'present') ?? seen.at(-1)!
@@ -65,14 +66,22 @@ async function readMailbox(
   const copy = copies.toSorted((one, other) => missing(one) - missing(other) || one.uid - other.uid)[0]
   const mayForget = hasForgotten(mailbox, newest, claim, context)
   const mark = { mark: 'may_have_been' as const }
+  const { server_files_sent = false } = context.connection!.options as Options
   if (!copy) {
-    const { server_files_sent = false } = context.connection!.options as Options
     const isGone = context.previous.some(({ observation }) => observation.kind === 'present')
     const isElsewhere = isGone || foreign.some((other) => missing(other) === 0)
     return { kind: 'absent', facts: place, ...((!server_files_sent || mayForget || isElsewhere) && mark) }
   }
-  const facts = { ...place, ...factsOf(copy, claim), ...(claimed && { recipients_missing: missing(copy) }) }
-  if (missing(copy) === 0) return { kind: 'present', differs: [], facts }
+  const facts = { ...place, ...factsOf(copy, claim, context), ...(claimed && { recipients_missing: missing(copy) }) }
+  if (missing(copy) === 0) {
+    const isSure = server_files_sent && !mayForget
+    return {
+      kind: 'present',
+      differs: [],
+      facts,
+      ...(await readTime(copy, { isSure, newest, reader, claim, context })),
+    }
+  }
   return { kind: 'present', differs: ['to_fingerprint'], facts, ...(mayForget && mark) }
 }
 
@@ -81,15 +90,44 @@ function isOf({ ids, originalIds }: Copy, id: string): boolean {
   return (ids.length === 1 && ids[0] === id) || originalIds.includes(id)
 }
 
-function factsOf({ uid, ids, savedAt }: Copy, claim: Claim<Params>) {
+/**
+ * Reads when the copy came, by the server's clock. Before the end of the tolerance the read itself shows that it came in time.
+ * @param isSure tells that no copy was there before this one
+ */
+async function readTime(
+  copy: Copy,
+  {
+    isSure,
+    newest,
+    reader,
+    claim,
+    context: { now },
+  }: {
+    readonly isSure: boolean
+    readonly newest: readonly Copy[]
+    readonly reader: SentReader
+    readonly claim: Claim<Params>
+    readonly context: Context
+  },
+): Promise<Pick<Observation, 'stays' | 'clock'>> {
+  const { savedAt } = copy
+  if (!savedAt || now() <= claim.claimedAt + sendProfile.toleranceMs) return {}
+  const clock = await readClock([...newest, copy], reader, now)
+  // Without a clock a log without points in time would keep the looks from telling.
+  if (!clock) return {}
+  return { clock, stays: [{ appeared: isSure ? savedAt : { notAfter: savedAt.notAfter } }] }
+}
+
+function factsOf({ uid, ids, savedAt }: Copy, claim: Claim<Params>, { now }: Pick<Context, 'now'>) {
   const { claimedAt, params } = claim
   const inTimeUntil = claimedAt + sendProfile.toleranceMs
   const [sentAs] = ids
+  const isPast = savedAt !== undefined && savedAt.notBefore! <= now() + DAY_MS
   return {
     message_id: params.message_id,
     ...(sentAs !== undefined && sentAs !== params.message_id && isFact(sentAs) && { sent_as: sentAs }),
     uid,
-    ...(savedAt && { saved_at: new Date(savedAt.notBefore!).toISOString() }),
+    ...(isPast && { saved_at: new Date(savedAt.notBefore!).toISOString() }),
     // Nothing tells the server's clock, which is right to a day.
     ...(isLongBefore(savedAt, { clockBehindMs: DAY_MS }, { claimedAt, inTimeUntil }) && { preexisting: true as const }),
   }
@@ -143,11 +181,16 @@ function hasForgotten(
   if (isOther || uidNext === undefined) return true
   const first = newest.findIndex((copy) => isSince(copy, windowStart(claim)))
   const lastBefore = first === -1 ? newest.at(-1) : newest[first - 1]
-  const known = Number(before.at(-1)?.facts.uid_next ?? 0)
+  // Up to this number an earlier read knew of all messages. One that shows the copy does not say so.
+  const known = Number(before.findLast((read) => read.mark === undefined && !showsCopy(read))?.facts.uid_next ?? 0)
   // The newest messages are all of this time, and what is before them is not known.
   if (first === 0 && known < newest[0]!.uid && newest[0]!.uid > 1) return true
   const from = Math.max(known, (lastBefore?.uid ?? 0) + 1)
   return newest.filter(({ uid }) => uid >= from && uid < uidNext).length < uidNext - from
+}
+
+function showsCopy(read: Observation): boolean {
+  return read.kind === 'present' && read.differs.length === 0
 }
 
 /** Tells whether a copy came into the mailbox since a moment, or may have. */

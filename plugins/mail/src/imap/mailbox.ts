@@ -137,11 +137,17 @@ export function sentReader(session: Session, capabilities: ReadonlySet<string>) 
     /** Finds copies by the server's search, which may find others, too. @throws DestinationError `too_large` where it finds very many */
     async search(id: string): Promise<Copy[]> {
       const lines = await session.ask(`UID SEARCH HEADER Message-ID ${quote(id)}`)
-      const results = lines.filter((line) => /^SEARCH(?: |$)/i.test(line))
-      if (results.length === 0) throw new DestinationError('unexpected_response')
-      const uids = results.flatMap((line) => line.split(' ').slice(1)).filter((uid) => /^[1-9][0-9]{0,9}$/.test(uid))
+      const uids = uidsIn(lines)
       if (uids.length > MOST_FOUND) throw new DestinationError('too_large')
       return uids.length === 0 ? [] : copies(`UID FETCH ${uids.join(',')}`)
+    },
+
+    /** Tells whether the server gives ages of messages in seconds (WITHIN, RFC 5032). */
+    tellsAges: capabilities.has('WITHIN'),
+
+    /** Tells whether a message is older than some seconds and at most as old as others, by its internal date and the server's clock. */
+    async hasAge(uid: number, { over, most }: { readonly over: number; readonly most: number }): Promise<boolean> {
+      return uidsIn(await session.ask(`UID SEARCH UID ${uid} YOUNGER ${most} OLDER ${over}`)).length > 0
     },
 
     /** Reads the addresses to which messages are sent, by the messages' numbers. */
@@ -156,6 +162,13 @@ export function sentReader(session: Session, capabilities: ReadonlySet<string>) 
       )
     },
   }
+}
+
+/** The numbers that a search found. @throws DestinationError where there is no answer to a search */
+function uidsIn(lines: readonly string[]): string[] {
+  const results = lines.filter((line) => /^SEARCH(?: |$)/i.test(line))
+  if (results.length === 0) throw new DestinationError('unexpected_response')
+  return results.flatMap((line) => line.split(' ').slice(1)).filter((uid) => /^[1-9][0-9]{0,9}$/.test(uid))
 }
 
 /** The values of the items that were fetched of a message, by their names. */
