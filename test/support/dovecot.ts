@@ -24,6 +24,8 @@ export interface DovecotOptions {
   readonly messages: readonly string[]
   /** The address that says of a bearer token whose it is (RFC 7662). Left out, there is no XOAUTH2. */
   readonly introspection?: string
+  /** Lines behind the configuration. */
+  readonly more?: string
   readonly key: string
   readonly cert: string
 }
@@ -38,7 +40,14 @@ export function dovecotProblem(): string | undefined {
 const START_MS = 10_000
 const BEGUN_AT = 'Thu, 26 Nov 2026 10:00:00 +0000'
 
-export async function startDovecot({ users, messages, introspection, key, cert }: DovecotOptions): Promise<Dovecot> {
+export async function startDovecot({
+  users,
+  messages,
+  introspection,
+  more = '',
+  key,
+  cert,
+}: DovecotOptions): Promise<Dovecot> {
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-dovecot-'))
   // Dovecot's processes are other users.
   await chmod(folder, 0o755)
@@ -58,7 +67,7 @@ export async function startDovecot({ users, messages, introspection, key, cert }
       await writeFile(at('mail', user, 'Maildir', 'new', `1795687200.${index}.host`), `Date: ${BEGUN_AT}\r\n${text}`)
   }
   const hasTokens = introspection !== undefined
-  await writeFile(at('dovecot.conf'), configuration(folder, { imap, imaps, pop3, pop3s }, hasTokens))
+  await writeFile(at('dovecot.conf'), configuration(folder, { imap, imaps, pop3, pop3s }, hasTokens) + more)
   if (hasTokens)
     await writeFile(
       at('oauth2'),
