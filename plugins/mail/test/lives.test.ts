@@ -1,3 +1,4 @@
+// Test run: slow
 /** What may be said of copies that come, go and are filed otherwise, over the life of a claim. */
 import { createVirtualClock, liveClaim } from '@claimcheck/core/testkit'
 import mail from '@claimcheck/plugin-mail'
