@@ -11,8 +11,9 @@ export function parseHeader(text: string): Header {
   for (const line of text.replaceAll(/\r?\n(?=[ \t])/g, '').split(/\r?\n/)) {
     const [, name, value] = /^([!-9;-~]+)[ \t]*:(.*)$/s.exec(line) ?? []
     if (name === undefined) continue
-    const key = name.toLowerCase()
-    fields.set(key, [...(fields.get(key) ?? []), textOf(value!.trim())])
+    const values = fields.get(name.toLowerCase()) ?? []
+    values.push(textOf(value!.trim()))
+    fields.set(name.toLowerCase(), values)
   }
   return fields
 }

@@ -59,7 +59,7 @@ const Facts = Type.Object(
       Type.String({
         title: 'Saved',
         format: 'date-time',
-        description: 'The time at which the server put the copy into this mailbox (SAVEDATE).',
+        description: 'The time at which the copy was in this mailbox at the latest, by the server (SAVEDATE).',
       }),
     ),
     recipients_missing: count('Recipients missing', 'Number of claimed recipients that the copy does not name.'),
@@ -87,7 +87,7 @@ export const sendProfile: ActionProfile<typeof Params, typeof Facts> = {
       failed: 'No copy of message {message_id} was in the mailbox of sent messages of {target} by the deadline.',
     },
     facts: {
-      saved_at: 'The server put it there at {saved_at}.',
+      saved_at: 'By the server it was there at {saved_at} at the latest.',
       sent_as: 'The provider sent it as {sent_as}.',
       recipients_missing: 'Of the claimed recipients it does not name {recipients_missing}.',
       preexisting: { true: 'It was there before the claim: the claim may be about a message that was sent earlier.' },

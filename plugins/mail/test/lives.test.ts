@@ -267,6 +267,14 @@ const rows: readonly (readonly [title: string, verdict: string, world: World, fa
     { there: [[BEFORE, [OLD, message(2, ID, 12 * MINUTE)]]], submittedAfterMs: 15 * MINUTE },
   ],
   [
+    'a copy whose flags were changed late',
+    'unverifiable',
+    {
+      there: [[BEFORE, [OLD, { ...message(2, ID, 12 * MINUTE), internalDate: START - 1000 }]]],
+      submittedAfterMs: 15 * MINUTE,
+    },
+  ],
+  [
     'a late copy that a program filed',
     'unverifiable',
     {

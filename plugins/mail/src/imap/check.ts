@@ -4,6 +4,7 @@ import {
   type Claim,
   credential,
   isLongBefore,
+  type LogTime,
   type Observation,
   windowStart,
 } from '@claimcheck/core/plugin'
@@ -23,6 +24,8 @@ import {
 import { openSession } from './session.ts'
 
 const DAY_MS = 24 * 60 * 60_000
+/** Milliseconds between the two dates that a server gives to a message that arrives. */
+const DATES_MS = 2000
 
 type Context = Pick<CheckContext, 'connection' | 'connect' | 'fingerprint' | 'previous' | 'now'>
 
@@ -74,13 +77,11 @@ async function readMailbox(
   }
   const facts = { ...place, ...factsOf(copy, claim, context), ...(claimed && { recipients_missing: missing(copy) }) }
   if (missing(copy) === 0) {
-    const isSure = server_files_sent && !mayForget
-    return {
-      kind: 'present',
-      differs: [],
-      facts,
-      ...(await readTime(copy, { isSure, newest, reader, claim, context })),
-    }
+    const { now } = context
+    const isLate = now() > claim.claimedAt + sendProfile.toleranceMs
+    const stay =
+      isLate && (await readStay(copy, server_files_sent && !mayForget, () => readClock([...newest, copy], reader, now)))
+    return { kind: 'present', differs: [], facts, ...stay }
   }
   return { kind: 'present', differs: ['to_fingerprint'], facts, ...(mayForget && mark) }
 }
@@ -92,30 +93,20 @@ function isOf({ ids, originalIds }: Copy, id: string): boolean {
 
 /**
  * Reads when the copy came, by the server's clock. Before the end of the tolerance the read itself shows that it came in time.
- * @param isSure tells that no copy was there before this one
+ * @param isFirst tells that no copy was there before this one
  */
-async function readTime(
+async function readStay(
   copy: Copy,
-  {
-    isSure,
-    newest,
-    reader,
-    claim,
-    context: { now },
-  }: {
-    readonly isSure: boolean
-    readonly newest: readonly Copy[]
-    readonly reader: SentReader
-    readonly claim: Claim<Params>
-    readonly context: Context
-  },
+  isFirst: boolean,
+  readTime: () => Promise<LogTime | undefined>,
 ): Promise<Pick<Observation, 'stays' | 'clock'>> {
-  const { savedAt } = copy
-  if (!savedAt || now() <= claim.claimedAt + sendProfile.toleranceMs) return {}
-  const clock = await readClock([...newest, copy], reader, now)
+  const { savedAt, internalDate } = copy
+  const clock = savedAt && (await readTime())
   // Without a clock a log without points in time would keep the looks from telling.
   if (!clock) return {}
-  return { clock, stays: [{ appeared: isSure ? savedAt : { notAfter: savedAt.notAfter } }] }
+  // A server that was told no date notes that of the arrival. One that a writer chose cannot fit a later change of the message.
+  const isOnTime = internalDate !== undefined && Math.abs(internalDate.notAfter - savedAt.notAfter) <= DATES_MS
+  return { clock, stays: [{ appeared: isFirst && isOnTime ? savedAt : { notAfter: savedAt.notAfter } }] }
 }
 
 function factsOf({ uid, ids, savedAt }: Copy, claim: Claim<Params>, { now }: Pick<Context, 'now'>) {

@@ -12,6 +12,8 @@ const ID_FIELDS = ['message-id', ...ORIGINAL_IDS].join(' ').toUpperCase()
 const NEWEST = 100
 /** Limit of the messages that a search finds: it finds ids that contain the id, in any case of letters. */
 const MOST_FOUND = 50
+/** Limit of the addresses of all messages whose recipients are compared. */
+const MOST_RECIPIENTS = 5000
 
 /** A message of the mailbox. */
 export interface Copy {
@@ -19,7 +21,10 @@ export interface Copy {
   readonly ids: readonly string[]
   /** The ids that the provider replaced. */
   readonly originalIds: readonly string[]
-  /** The time at which the server put it into this mailbox; undefined where the server does not tell. */
+  /**
+   * The time at which it was in this mailbox at the latest, by the server; undefined where the server does not tell. Dovecot with Maildir tells
+   * when the message's file was changed last, as by a flag, before anybody asked.
+   */
   readonly savedAt: LogTime | undefined
   /** The time that whoever put it there chose, or the server's own where they chose none. */
   readonly internalDate: LogTime | undefined
@@ -136,7 +141,7 @@ export function sentReader(session: Session, capabilities: ReadonlySet<string>) 
 
     /** Finds copies by the server's search, which may find others, too. @throws DestinationError `too_large` where it finds very many */
     async search(id: string): Promise<Copy[]> {
-      const lines = await session.ask(`UID SEARCH HEADER Message-ID ${quote(id)}`)
+      const lines = await session.ask(`UID SEARCH HEADER Message-ID ${quote(`<${id}>`)}`)
       const uids = uidsIn(lines)
       if (uids.length > MOST_FOUND) throw new DestinationError('too_large')
       return uids.length === 0 ? [] : copies(`UID FETCH ${uids.join(',')}`)
@@ -150,16 +155,22 @@ export function sentReader(session: Session, capabilities: ReadonlySet<string>) 
       return uidsIn(await session.ask(`UID SEARCH UID ${uid} YOUNGER ${most} OLDER ${over}`)).length > 0
     },
 
-    /** Reads the addresses to which messages are sent, by the messages' numbers. */
+    /**
+     * Reads the addresses to which messages are sent, by the messages' numbers.
+     * @throws DestinationError `too_large` for very many addresses, each of which takes a fingerprint
+     */
     async recipients(uids: readonly number[]): Promise<ReadonlyMap<number, ReadonlySet<string>>> {
       const found = await fetch(`UID FETCH ${uids.join(',')}`, 'BODY.PEEK[HEADER.FIELDS (TO CC BCC)]')
-      return new Map(
+      const recipients = new Map(
         found.map(({ uid, items }) => {
           const header = headerIn(items)
           const fields = ['to', 'cc', 'bcc'].flatMap((name) => header.get(name) ?? [])
           return [uid, new Set(fields.flatMap(addressesIn))]
         }),
       )
+      const count = [...recipients.values()].reduce((sum, { size }) => sum + size, 0)
+      if (count > MOST_RECIPIENTS) throw new DestinationError('too_large')
+      return recipients
     },
   }
 }
