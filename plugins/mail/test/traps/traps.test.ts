@@ -1,0 +1,76 @@
+// Test run: slow
+/** The trap table of `mail.message.send`: no false `verified`, no false blame, and what is true gets told. */
+import { createVirtualClock, type Life, type LifeOptions, liveClaim } from '@claimcheck/core/testkit'
+import plugin from '@claimcheck/plugin-mail'
+import { playTable } from '../../../../test/traps/verifier-table.ts'
+import { PRIVATE } from './account.ts'
+import { DOVECOT } from './dialects.ts'
+import { FALSE } from './false.ts'
+import { HONEST } from './honest.ts'
+import { startImap } from './imap-server.ts'
+import { AGENT, CLIENT, connected, PASSWORD, type Row, SECOND, START, USER } from './row.ts'
+import { SERVERS } from './servers.ts'
+import { TIMES } from './times.ts'
+
+playTable<Row, Awaited<ReturnType<typeof play>>>({
+  rows: [...HONEST, ...FALSE, ...SERVERS, ...TIMES],
+  play,
+  check(t, { scene }, { life, faults }) {
+    t.strictSame([...new Set(faults)], [], 'commands are as the server announces them, and only read')
+    const kept = JSON.stringify([life.records, life.log])
+    const secrets = [...Object.values(PRIVATE), CLIENT, PASSWORD]
+    const isNamed = JSON.stringify(scene().params).includes(CLIENT)
+    for (const secret of secrets) if (!isNamed) t.notOk(kept.includes(secret), 'no read keeps what the message says')
+  },
+})
+
+async function play(row: Row) {
+  const scene = row.scene()
+  const {
+    dialect,
+    claimedMs = 0,
+    submittedMs = claimedMs + SECOND,
+    deadlineMs,
+    troubles,
+    password = () => PASSWORD,
+  } = scene
+  const submittedAt = START + submittedMs
+  const clock = createVirtualClock(submittedAt)
+  const place = { account: scene.account, dialect: dialect ?? DOVECOT, user: USER, password, now: clock.now, troubles }
+  const imap = await startImap(place)
+  try {
+    const life = await liveOrUnread({
+      plugin,
+      connection: { provider: 'imap', options: connected(scene) as never },
+      destination: imap.url,
+      claim: {
+        action: 'mail.message.send',
+        target: scene.target ?? AGENT,
+        params: scene.params as never,
+        claimedAt: START + claimedMs,
+        ...(deadlineMs !== undefined && { deadlineAt: START + Math.max(submittedMs, claimedMs) + deadlineMs }),
+      },
+      submittedAt,
+      clock,
+      reach: async () => {},
+    })
+    return {
+      life: { ...life, requests: imap.asked },
+      submittedAt,
+      faults: imap.faults,
+      ...(life.isUnread && { undecided: 'refused' }),
+    }
+  } finally {
+    await imap.close()
+  }
+}
+
+/** Plays a life. A claim that means no connection of the workspace is never looked at. */
+async function liveOrUnread(options: LifeOptions): Promise<Omit<Life, 'deadlineAt'> & { readonly isUnread?: true }> {
+  try {
+    return await liveClaim(options)
+  } catch (error) {
+    if (!(error instanceof TypeError && error.message === 'the connection does not fit the claim')) throw error
+    return { records: [], decision: undefined, decidedAt: options.submittedAt, requests: [], log: [], isUnread: true }
+  }
+}
