@@ -7,6 +7,8 @@ export interface Message {
   readonly body: string
   /** The time that whoever stored the message gave it: the author's. */
   readonly internalDate: number
+  /** Tells whether whoever stored it gave that time. */
+  readonly isDated: boolean
   /** The time at which the message came into this mailbox (RFC 8514). */
   readonly savedAt: number
   readonly flags: readonly string[]
@@ -98,7 +100,8 @@ export class Account {
   /** Stores a message as the newest of a mailbox. */
   file(afterMs: number, name: string, { body = '', flags = ['\\Seen'], internalDate, header }: Letter): this {
     return this.#change(afterMs, name, (box, at) => {
-      const message = { uid: box.uidNext, header, body, internalDate: internalDate ?? at, savedAt: at, flags }
+      const isDated = internalDate !== undefined
+      const message = { uid: box.uidNext, header, body, internalDate: internalDate ?? at, isDated, savedAt: at, flags }
       return { uidNext: box.uidNext + 1, messages: [...box.messages, message] }
     })
   }
@@ -126,6 +129,11 @@ export class Account {
     return this.#change(afterMs, name, ({ messages }) => ({
       messages: messages.map((one) => (hasText(text)(one) ? { ...one, flags } : one)),
     }))
+  }
+
+  /** Gives numbers to nobody, as servers do that give them in blocks. */
+  skip(afterMs: number, name: string, numbers: number): this {
+    return this.#change(afterMs, name, ({ uidNext }) => ({ uidNext: uidNext + numbers }))
   }
 
   /** Gives the messages of a mailbox other times of saving, as a restored or converted mailbox has them. */

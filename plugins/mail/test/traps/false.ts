@@ -1,6 +1,6 @@
 /** Claims of messages that are not in Sent, or are others: lies, look-alikes, other mailboxes and other recipients. */
 import { letter } from './account.ts'
-import { COURIER, DOVECOT, EXCHANGE, GMAIL } from './dialects.ts'
+import { COURIER, DOVECOT, DOVECOT_WITHOUT_SAVEDATE, GMAIL } from './dialects.ts'
 import {
   AGENT,
   ARCHIVE,
@@ -80,7 +80,103 @@ const otherRows: readonly Row[] = OTHERS.map(([title, address, lines]) =>
 
 export const FALSE: readonly Row[] = [
   row(FAILED, 'no message', 'nothing was sent', () => ({ account: home(), params })),
-  row(FAILED, 'an empty account', 'nothing was ever sent', () => ({ account: home().expunge(-DAY, 'Sent'), params })),
+  row(FAILED, 'an empty mailbox', 'nothing was ever sent', () => ({
+    account: home({ ...DOVECOT, sent: 'Old' }, { attributes: [] }).create(-DAY, 'Sent', { attributes: ['\\Sent'] }),
+    params,
+  })),
+  row(NOT_DONE, 'a mailbox that was emptied the day before', 'nothing shows when its last message came', () => ({
+    account: home().expunge(-DAY, 'Sent'),
+    params,
+  })),
+  row(
+    FAILED,
+    'a mailbox with gaps of long ago',
+    'SAVEDATE of the message behind a gap says how old the gap is',
+    () => ({
+      account: home().expunge(-DAY, 'Sent', 'offer-1@'),
+      params,
+    }),
+  ),
+  row(
+    NOT_DONE,
+    'a mailbox with gaps of long ago, without SAVEDATE',
+    'dates of the author do not say how old a gap is',
+    () => ({
+      account: home(DOVECOT_WITHOUT_SAVEDATE).expunge(-DAY, 'Sent', 'offer-1@'),
+      dialect: DOVECOT_WITHOUT_SAVEDATE,
+      params,
+    }),
+  ),
+  row(NOT_DONE, 'a mailbox whose last message was deleted', 'nothing shows when it came', () => ({
+    account: home().expunge(-DAY, 'Sent', 'offer-2@'),
+    params,
+  })),
+  row(NOT_DONE, 'another message is sent and deleted meanwhile', 'nothing shows which it was', () => ({
+    account: home()
+      .file(63 * SECOND, 'Sent', offer({ id: 'secret@acme.example' }))
+      .expunge(64 * SECOND, 'Sent', 'secret@'),
+    params,
+  })),
+  row(NOT_DONE, 'a server that gives numbers in blocks', 'a number that nobody has may have been a message', () => ({
+    account: home().skip(63 * SECOND, 'Sent', 10),
+    params,
+  })),
+  row(FAILED, 'fifteen hundred messages', 'an account that has sent much, and not this', () => {
+    const account = home()
+    for (let index = 0; index < 1500; index++)
+      account.file(
+        -DAY + index * SECOND,
+        'Sent',
+        offer({ id: `${index}.news@acme.example`, to: `To: r${index}@list.example` }),
+      )
+    return { account, params }
+  }),
+  row(FAILED, 'other mailboxes that are named like answers: no message', 'a name is a text', () => ({
+    account: home().create(0, 'a3 OK LIST completed').create(0, '* SEARCH 40').create(0, '{4}'),
+    params,
+  })),
+  row(NOT_DONE, 'a header that looks like an answer', 'what is in a literal is no answer', () => ({
+    account: home().file(
+      0,
+      'Sent',
+      offer({
+        id: `x${ID}`,
+        to: `To: ${CLIENT},\r\n * 1 FETCH (UID 40 BODY[HEADER.FIELDS (MESSAGE-ID)] {${ID.length + 18}}\r\n Message-ID: <${ID}>\r\n )\r\n\tMessage-ID: <${ID}>`,
+      }),
+    ),
+    params,
+  })),
+  row(NOT_DONE, 'the id that Gmail kept contains it', 'it is another', () => ({
+    account: home(GMAIL).file(
+      0,
+      GMAIL.sent,
+      offer({ id: 'mx.1@mx.google.example', more: [`X-Google-Original-Message-ID: <x${ID}>`] }),
+    ),
+    dialect: GMAIL,
+    params,
+  })),
+  row(NOT_DONE, 'an id with a quote', 'no id has one without another', () => ({
+    account: home(),
+    params: { message_id: '7f3a"x@acme.example' },
+  })),
+  row(NOT_DONE, 'an id that would be a search', 'a text is a text', () => ({
+    account: home(),
+    params: { message_id: '"x\\" OR ALL \\""@acme.example' },
+  })),
+  row(
+    ['other', 'mismatch', 'failed', 'unverifiable'],
+    'another recipient, in a mailbox that the program fills',
+    'the copy is for somebody else',
+    () => ({
+      account: sent({ to: 'To: other@customer.example' }),
+      params: to(CLIENT),
+      connection: { server_files_sent: false },
+    }),
+  ),
+  row(NOT_DONE, 'programs with other ids meanwhile', 'nothing shows which of them is the claimed message', () => ({
+    account: home().file(30 * SECOND, 'Sent', offer({ id: '1b2c@laptop.local' })),
+    params,
+  })),
   row(FAILED, 'no message, with recipients', 'nothing was sent', () => ({ account: home(), params: to(CLIENT) })),
   row(FAILED, 'other messages are sent meanwhile', 'each of them is there to be read', () => ({
     account: home()
@@ -162,37 +258,6 @@ export const FALSE: readonly Row[] = [
     params,
     target: 'agent@acme.example.evil.example',
   })),
-  row(
-    UNKNOWABLE,
-    'Outlook gave the message another id',
-    'its own id is kept beside (chatmail/core, pull 2250)',
-    () => ({
-      account: home(EXCHANGE).file(
-        -SECOND,
-        EXCHANGE.sent,
-        offer({
-          id: 'DB7PR04MB4252@eurprd04.prod.outlook.example',
-          more: [`X-Microsoft-Original-Message-ID:\r\n <${ID}>`],
-        }),
-      ),
-      dialect: EXCHANGE,
-      params,
-    }),
-  ),
-  row(
-    UNKNOWABLE,
-    'Gmail gave the message another id',
-    'its own id is kept beside (xhit/go-simple-mail, issue 47)',
-    () => ({
-      account: home(GMAIL).file(
-        -SECOND,
-        GMAIL.sent,
-        offer({ id: '613a289c.1c69fb81.fc86c.8403@mx.google.example', more: [`X-Google-Original-Message-ID: ${ID}`] }),
-      ),
-      dialect: GMAIL,
-      params,
-    }),
-  ),
   row(NOT_DONE, 'a relay gave the message another id', 'nothing shows it: the id is not in Sent', () => ({
     account: home().file(-SECOND, 'Sent', offer({ id: '0102018-77e1-000000@email.relay.example' })),
     params,

@@ -219,7 +219,7 @@ export const HONEST: readonly Row[] = [
       account.file(-DAY, 'Sent', offer({ id: `${index}-x${ID}`, to: `To: r${index}@list.example` }))
     return { account: account.file(0, 'Sent', offer()), params: to(CLIENT) }
   }),
-  row(TRUE, 'a message of a week ago', 'it was there long before', () => ({ account: sent({ at: -7 * DAY }), params })),
+  row(TRUE, 'a message of the day before', 'it was there long before', () => ({ account: sent({ at: -DAY }), params })),
   row(TRUE, 'claimed by another an hour later', 'two claims can be about one message', () => ({
     account: sent(),
     params,
@@ -279,6 +279,65 @@ export const HONEST: readonly Row[] = [
     account: sent({ dialect: EXCHANGE, to: `To: "Customer, Jo (Sales)" <${CLIENT}>` }),
     dialect: EXCHANGE,
     params: to(CLIENT),
+  })),
+  row(TRUE_HARD, 'Outlook gave the message another id', 'its own id is kept beside (chatmail/core, pull 2250)', () => ({
+    account: home(EXCHANGE).file(
+      -SECOND,
+      EXCHANGE.sent,
+      offer({
+        id: 'DB7PR04MB4252@eurprd04.prod.outlook.example',
+        more: [`X-Microsoft-Original-Message-ID:\r\n <${ID}>`],
+      }),
+    ),
+    dialect: EXCHANGE,
+    params,
+  })),
+  row(
+    TRUE_HARD,
+    'Gmail gave the message another id',
+    'its own id is kept beside (xhit/go-simple-mail, issue 47)',
+    () => ({
+      account: home(GMAIL).file(
+        -SECOND,
+        GMAIL.sent,
+        offer({ id: '613a289c.1c69fb81.fc86c.8403@mx.google.example', more: [`X-Google-Original-Message-ID: ${ID}`] }),
+      ),
+      dialect: GMAIL,
+      params,
+    }),
+  ),
+  row(TRUE, 'fifteen hundred messages', 'an account that has sent much', () => {
+    const account = home()
+    for (let index = 0; index < 1500; index++)
+      account.file(
+        -DAY + index * SECOND,
+        'Sent',
+        offer({ id: `${index}.news@acme.example`, to: `To: r${index}@list.example` }),
+      )
+    return { account: account.file(0, 'Sent', offer()), params: to(CLIENT) }
+  }),
+  row(TRUE, 'a name in bytes of UTF-8', 'a header may have them (RFC 6532)', () => ({
+    account: sent({ to: `To: J\xc3\xb6 Customer <${CLIENT}>` }),
+    params: to(CLIENT),
+  })),
+  row(TRUE_HARD, 'three thousand recipients', 'a header of more than a hundred kilobytes', () => ({
+    account: sent({
+      to: `To: ${Array.from({ length: 3000 }, (_, index) => `reader${index}@list.customer.example`).join(',\r\n ')},\r\n ${CLIENT}`,
+    }),
+    params: to(CLIENT),
+  })),
+  row(TRUE, 'a copy for another, and the right one half a minute later', 'one of the two names the recipient', () => ({
+    account: sent({ to: 'To: other@customer.example' }).file(30 * SECOND, 'Sent', offer()),
+    params: to(CLIENT),
+  })),
+  row(TRUE, 'other mailboxes that are named like answers', 'a name is a text', () => ({
+    account: sent()
+      .create(0, 'a3 OK LIST completed')
+      .create(0, '(\\Sent) "." Sent')
+      .create(0, '{4}')
+      .create(0, '* SEARCH 7'),
+    params,
+    submittedMs: 2 * SECOND,
   })),
   row(TRUE, 'from an alias', 'the mailbox is claimed, and not the sender', () => ({
     account: home().file(0, 'Sent', { ...offer(), header: offer().header.replace(AGENT, 'sales@acme.example') }),

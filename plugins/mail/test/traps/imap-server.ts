@@ -25,6 +25,12 @@ export interface Troubles {
   readonly aheadMs?: number
   /** Announces SAVEDATE, and tells NIL, as of a mailbox that keeps no times. */
   readonly hasNoTimes?: boolean
+  /** Writes the words of the protocol in small letters, which mean the same. */
+  readonly isSmall?: boolean
+  /** Writes the names of mailboxes as literals. */
+  readonly hasLiteralNames?: boolean
+  /** Writes NIL for a section that has nothing. */
+  readonly isNilEmpty?: boolean
   /** Predicts no UID. */
   readonly isWithoutNext?: boolean
   /** Mailboxes that the account may list, and not read. */
@@ -127,7 +133,8 @@ class Session {
   }
 
   #say(...lines: readonly string[]): void {
-    if (lines.length > 0) this.#socket.write(lines.map((line) => `${line}\r\n`).join(''), 'latin1')
+    const written = this.#place.troubles?.isSmall ? lines.map(inSmallLetters) : lines
+    if (lines.length > 0) this.#socket.write(written.map((line) => `${line}\r\n`).join(''), 'latin1')
   }
 
   #receive(text: string): void {
@@ -326,6 +333,7 @@ class Session {
   }
 
   #nameText(name: string): string {
+    if (this.#place.troubles?.hasLiteralNames) return literal(name)
     const isPlain = /^[A-Za-z0-9.&/|+-]+$/.test(name) && !this.#place.dialect.quotesNames
     return isPlain ? name : `"${name.replaceAll(/["\\]/g, '\\$&')}"`
   }
@@ -393,6 +401,8 @@ class Session {
     const matches = readSearch(hasCharset ? others : given, {
       style: dialect.search,
       hasSaveDates: this.#has('SAVEDATE'),
+      now: this.#has('WITHIN') ? now() + this.#aheadMs : undefined,
+      internalDate: (message) => this.#internalDate(message),
     })
     const largest = { uid: messages.at(-1)?.uid ?? 0, sequence: messages.length }
     const ids = messages.flatMap((message, index) => {
@@ -417,14 +427,25 @@ class Session {
     })
   }
 
+  get #aheadMs(): number {
+    return this.#place.troubles?.aheadMs ?? 0
+  }
+
+  /** A time that nobody gave is of the server's clock. */
+  #internalDate({ internalDate, isDated }: Message): number {
+    return internalDate + (isDated ? 0 : this.#aheadMs)
+  }
+
   #itemOf(message: Message, given: string): string {
     const item = given.toUpperCase()
     const { zone = '+0000', padding = '0' } = this.#place.dialect
-    const { aheadMs = 0, hasNoTimes = false } = this.#place.troubles ?? {}
+    const { hasNoTimes = false, isNilEmpty = false } = this.#place.troubles ?? {}
     const [, section, from] = /^BODY\.PEEK\[(.*)\](?:<(\d+)\.\d+>)?$/.exec(item) ?? []
     if (section !== undefined) {
       const name = this.#place.dialect.section?.(section) ?? section
-      return `BODY[${name}]${from === undefined ? '' : `<${from}>`} ${literal(partOf(sectionOf(message, section), item))}`
+      const part = partOf(sectionOf(message, section), item)
+      const text = isNilEmpty && part === '\r\n' ? 'NIL' : literal(part)
+      return `BODY[${name}]${from === undefined ? '' : `<${from}>`} ${text}`
     }
     switch (item) {
       case 'UID':
@@ -432,18 +453,27 @@ class Session {
       case 'FLAGS':
         return `FLAGS (${message.flags.join(' ')})`
       case 'INTERNALDATE':
-        return `INTERNALDATE "${dateText(message.internalDate, zone, padding)}"`
+        return `INTERNALDATE "${dateText(this.#internalDate(message), zone, padding)}"`
       case 'RFC822.SIZE':
         return `RFC822.SIZE ${message.header.length + 2 + message.body.length}`
       case 'RFC822.HEADER':
         return `RFC822.HEADER ${literal(`${message.header}\r\n`)}`
       case 'SAVEDATE':
         if (!this.#has('SAVEDATE')) throw new BadCommand('SAVEDATE is unknown')
-        return hasNoTimes ? 'SAVEDATE NIL' : `SAVEDATE "${dateText(message.savedAt + aheadMs, zone, padding)}"`
+        return hasNoTimes ? 'SAVEDATE NIL' : `SAVEDATE "${dateText(message.savedAt + this.#aheadMs, zone, padding)}"`
       default:
         throw new BadCommand(`${item} is not scripted`)
     }
   }
+}
+
+/** Writes the words of a line in small letters that no case distinguishes. */
+function inSmallLetters(line: string): string {
+  return line
+    .replace(/^\S+ (?:OK|NO|BAD|BYE)\b/, (words) => words.replace(/(?:OK|NO|BAD|BYE)$/, (word) => word.toLowerCase()))
+    .replace(/^\* (?:CAPABILITY|SEARCH|LIST|NAMESPACE|STATUS)\b|^\* \d+ (?:EXISTS|RECENT|FETCH)\b/, (words) =>
+      words.toLowerCase(),
+    )
 }
 
 const literal = (text: string) => `{${Buffer.byteLength(text, 'latin1')}}\r\n${text}`

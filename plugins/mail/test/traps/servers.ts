@@ -130,13 +130,26 @@ const loginAlso = (troubles: Troubles): Troubles => ({
     troubles.instead?.(command.name === 'AUTHENTICATE' ? { ...command, name: 'LOGIN' } : command, now),
 })
 
+/** Troubles around which a reader finds another way. */
+const PASSABLE = new Set([
+  'searching fails',
+  'searching is limited',
+  'a search that warns',
+  'the connection ends within a search',
+])
+
 const troubleRows: readonly Row[] = TROUBLES.flatMap(([title, make]) => [
+  row(NOT_DONE, `${title} for three minutes: no message`, 'an error is no absence', () => ({
+    account: home(),
+    params,
+    troubles: loginAlso(make(BRIEF)),
+  })),
   row(TRUE, `${title} for three minutes`, 'an error says nothing', () => ({
     account: sent(),
     params,
     troubles: loginAlso(make(BRIEF)),
   })),
-  row(TRUE_UNTOLD, `${title} for good`, 'an error says nothing', () => ({
+  row(PASSABLE.has(title) ? TRUE_HARD : TRUE_UNTOLD, `${title} for good`, 'an error says nothing', () => ({
     account: sent(),
     params,
     troubles: loginAlso(make({})),
@@ -223,6 +236,31 @@ export const SERVERS: readonly Row[] = [
     account: home(),
     dialect: { ...DOVECOT, nothing: '* SEARCH ' },
     params,
+  })),
+  row(TRUE, 'answers in small letters', 'words of the protocol have no case', () => ({
+    account: sent(),
+    params: to(CLIENT),
+    troubles: { isSmall: true },
+  })),
+  row(FAILED, 'answers in small letters: no message', 'words of the protocol have no case', () => ({
+    account: home(),
+    params,
+    troubles: { isSmall: true },
+  })),
+  row(TRUE, 'names of mailboxes as literals', 'a name may be any string', () => ({
+    account: sent().create(0, 'a3 OK done'),
+    params,
+    troubles: { hasLiteralNames: true },
+  })),
+  row(FAILED, 'names of mailboxes as literals: no message', 'a name may be any string', () => ({
+    account: home(),
+    params,
+    troubles: { hasLiteralNames: true },
+  })),
+  row(TRUE, 'NIL for a header without the field', 'another message has no id', () => ({
+    account: sent().file(0, 'Sent', offer({ id: 'none', idLines: '' })),
+    params,
+    troubles: { isNilEmpty: true, indexes: () => false },
   })),
   row(TRUE, 'no UID is predicted', 'a message that is there needs none', () => ({
     account: sent(),

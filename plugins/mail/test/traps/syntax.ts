@@ -70,6 +70,10 @@ type Test = (searched: Searched) => boolean
 export interface SearchRules {
   readonly style: SearchStyle
   readonly hasSaveDates: boolean
+  /** The server's clock, in milliseconds; undefined without WITHIN (RFC 5032). */
+  readonly now: number | undefined
+  /** The time of a message as the server tells it. */
+  readonly internalDate: (message: Message) => number
 }
 
 /** Compiles a search. @throws BadCommand for a key that the server does not know */
@@ -127,6 +131,9 @@ function readOtherKey(key: string, keys: Argument[], rules: SearchRules): Test {
       const name = textOf(keys.shift())
       return headerTest(name, textOf(keys.shift()), rules)
     }
+    case 'YOUNGER':
+    case 'OLDER':
+      return ageTest(key, textOf(keys.shift()), rules)
     case 'TEXT': {
       const text = textOf(keys.shift()).toLowerCase()
       return ({ message }) => `${message.header}${message.body}`.toLowerCase().includes(text)
@@ -146,6 +153,15 @@ function headerTest(name: string, text: string, { style }: SearchRules): Test {
       : has.replaceAll(/[<>\s]/g, '') === sought.replaceAll(/[<>\s]/g, '')
   }
   return ({ message }) => fieldsOf(message.header).some(([field, value]) => field === name.toLowerCase() && isIn(value))
+}
+
+/** YOUNGER and OLDER count whole seconds of the server's clock, to which times of messages have whole seconds, too. */
+function ageTest(key: string, text: string, { now, internalDate }: SearchRules): Test {
+  if (now === undefined) throw new BadCommand(`Unknown argument ${key}`)
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new BadCommand('Invalid interval')
+  const limit = Math.floor(now / 1000) - Number(text)
+  const isYoung = (message: Message) => Math.floor(internalDate(message) / 1000) >= limit
+  return ({ message }) => isYoung(message) === (key === 'YOUNGER')
 }
 
 function dateTest(key: string, text: string, { hasSaveDates }: SearchRules): Test {

@@ -1,4 +1,5 @@
 /** Times and clocks: late copies, copies that went, mailboxes that were made anew, restored or moved, and servers that lag. */
+import type { Kind } from '../../../../test/traps/verifier-table.ts'
 import { CYRUS, DOVECOT, DOVECOT_WITHOUT_SAVEDATE, GMAIL } from './dialects.ts'
 import {
   ARCHIVE,
@@ -97,7 +98,7 @@ const LATE_ROWS: readonly Row[] = [
 
 const GONE_ROWS: readonly Row[] = [
   row(UNKNOWABLE, 'a copy that came and went between two looks', 'the number that it had is missing', () => ({
-    account: sent({ at: 19 * SECOND }).expunge(21 * SECOND, 'Sent', ID),
+    account: sent({ at: 23 * SECOND }).expunge(25 * SECOND, 'Sent', ID),
     params,
   })),
   row(UNKNOWABLE, 'a copy that a rule files elsewhere at once', 'the number that it had is missing', () => ({
@@ -117,9 +118,9 @@ const GONE_ROWS: readonly Row[] = [
     params,
   })),
   row(UNKNOWABLE, 'a mailbox that is deleted and made again', 'what was in it is gone', () => ({
-    account: sent({ at: 20 * SECOND })
-      .delete(22 * SECOND, 'Sent')
-      .create(23 * SECOND, 'Sent', { attributes: ['\\Sent'], uidValidity: 1_773_221_423 }),
+    account: sent({ at: 23 * SECOND })
+      .delete(24 * SECOND, 'Sent')
+      .create(25 * SECOND, 'Sent', { attributes: ['\\Sent'], uidValidity: 1_773_221_423 }),
     params,
   })),
   row(UNKNOWABLE, 'a mailbox that is made again by the end of the tolerance', 'what was in it is gone', () => ({
@@ -133,9 +134,27 @@ const GONE_ROWS: readonly Row[] = [
     params,
   })),
   row(UNKNOWABLE, 'a mailbox that another takes the place of', 'the mark of sent messages moved to a new one', () => ({
-    account: sent({ at: 20 * SECOND })
-      .mark(21 * SECOND, 'Sent', [])
-      .create(21 * SECOND, 'Sent Messages', { attributes: ['\\Sent'] }),
+    account: sent({ at: 23 * SECOND })
+      .mark(24 * SECOND, 'Sent', [])
+      .create(24 * SECOND, 'Sent Messages', { attributes: ['\\Sent'] }),
+    params,
+  })),
+  row(
+    UNKNOWABLE,
+    'another mailbox in its place, with another UIDVALIDITY',
+    'the mark of sent messages moved to a new one',
+    () => ({
+      account: sent({ at: 23 * SECOND })
+        .mark(24 * SECOND, 'Sent', [])
+        .create(24 * SECOND, 'Sent Messages', { attributes: ['\\Sent'], uidValidity: 1_773_221_424 }),
+      params,
+    }),
+  ),
+  row(UNKNOWABLE, 'one of two mailboxes goes', 'the message may have been in it', () => ({
+    account: home()
+      .create(-DAY, 'Sent Messages', { attributes: ['\\Sent'] })
+      .file(23 * SECOND, 'Sent Messages', offer())
+      .delete(24 * SECOND, 'Sent Messages'),
     params,
   })),
   row(UNKNOWABLE, 'the mark of sent messages goes', 'no mailbox is for sent messages any more', () => ({
@@ -170,7 +189,60 @@ const GONE_ROWS: readonly Row[] = [
   })),
 ]
 
+/** A claim that is submitted when the tolerance is over: only the server's times can say more. */
+const afterwards = { params, submittedMs: 20 * MINUTE, deadlineMs: HOUR }
+const MAYBE_LATE: Kind = ['late', 'unverifiable', 'late', 'failed']
+
 const CLOCK_ROWS: readonly Row[] = [
+  row(TRUE_HARD, 'claimed afterwards, by a clock that is an hour ahead', 'both times are of one clock', () => ({
+    account: sent(),
+    ...afterwards,
+    troubles: { aheadMs: HOUR },
+  })),
+  row(TRUE_HARD, 'claimed afterwards, dated 2001', 'SAVEDATE says that it was in time', () => ({
+    account: home().file(0, 'Sent', { ...offer(), internalDate: Date.UTC(2001, 0, 1) }),
+    ...afterwards,
+  })),
+  row(TRUE_HARD, 'claimed afterwards, dated next year', 'SAVEDATE says that it was in time', () => ({
+    account: home().file(0, 'Sent', { ...offer(), internalDate: Date.UTC(2027, 2, 11) }),
+    ...afterwards,
+  })),
+  row(TRUE_HARD, 'claimed afterwards at Cyrus', 'SAVEDATE says that it was in time', () => ({
+    account: sent({ dialect: CYRUS }),
+    dialect: CYRUS,
+    ...afterwards,
+  })),
+  row(TRUE_UNTOLD, 'claimed afterwards at Gmail', 'dates of the author say nothing', () => ({
+    account: sent({ dialect: GMAIL }),
+    dialect: GMAIL,
+    ...afterwards,
+  })),
+  row(
+    MAYBE_LATE,
+    'late and claimed afterwards, by a clock that is an hour ahead',
+    'its times say that it was late',
+    () => ({
+      account: sent({ at: 18 * MINUTE }),
+      ...afterwards,
+      troubles: { aheadMs: HOUR },
+    }),
+  ),
+  row(MAYBE_LATE, 'late and claimed afterwards, dated as in time', 'dates of the author say nothing', () => ({
+    account: home().file(18 * MINUTE, 'Sent', FORGED),
+    ...afterwards,
+  })),
+  row(MAYBE_LATE, 'late and claimed afterwards at Gmail, dated as in time', 'dates of the author say nothing', () => ({
+    account: home(GMAIL).file(18 * MINUTE, GMAIL.sent, FORGED),
+    dialect: GMAIL,
+    ...afterwards,
+  })),
+  row(TRUE_UNTOLD, 'moved away and back at Cyrus', 'SAVEDATE is of the second time', () => ({
+    account: sent({ dialect: CYRUS })
+      .move(5 * MINUTE, ID, 'Sent', ARCHIVE)
+      .move(12 * MINUTE, ID, ARCHIVE, 'Sent'),
+    dialect: CYRUS,
+    ...afterwards,
+  })),
   row(TRUE_UNTOLD, 'a copy that was moved away and back', 'SAVEDATE is of the second time', () => ({
     account: sent()
       .move(5 * MINUTE, ID, 'Sent', ARCHIVE)
