@@ -22,10 +22,15 @@ function textOf(bytes: string): string {
   return new TextDecoder().decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)))
 }
 
-/** Reads an id such as `<a@b>`, without the brackets. Some programs fold it, or write it as an encoded word, which no standard allows. */
+/**
+ * Reads an id such as `<a@b>`, without its brackets and without comments beside them. Some programs fold it, or write it as an encoded word, which
+ * no standard allows.
+ */
 export function readId(value: string): string {
-  const text = decodeWords(value).replaceAll(/\s/g, '')
-  return /^<([^<>]*)>$/.exec(text)?.[1] ?? text
+  const text = decodeWords(value)
+  const [, before = '', id, behind = ''] = /^([^<>]*)<([^<>]*)>([^<>]*)$/.exec(text) ?? []
+  const isAlone = withoutComments(before + behind).trim() === ''
+  return (id !== undefined && isAlone ? id : text).replaceAll(/\s/g, '')
 }
 
 /** Decodes the encoded words of a text (RFC 2047). */
@@ -53,7 +58,8 @@ export function addressesIn(field: string): string[] {
   return splitList(field).flatMap((entry) => {
     // What is in angle brackets is the address, behind a name and a route.
     const bracketed = /<(?:[^<>:]*:)?([^<>]*)>\s*$/.exec(entry)?.[1]
-    const address = (bracketed ?? entry).replaceAll(/\s/g, '')
+    // A local part in quotes may have spaces.
+    const address = (bracketed ?? entry).replaceAll(/("(?:[^"\\]|\\.)*")|\s+/gs, '$1')
     return address.includes('@') ? formsOf(normalizeAddress(address)) : []
   })
 }

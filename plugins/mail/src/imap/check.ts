@@ -60,8 +60,12 @@ async function readMailbox(
   const { uidValidity, uidNext } = mailbox
   const place: Facts = { uid_validity: uidValidity, ...(uidNext !== undefined && { uid_next: uidNext }) }
   const newest = await reader.newest(mailbox)
-  let copies = newest.filter((copy) => isOf(copy, id))
-  if (copies.length === 0) copies = (await reader.search(id)).filter((copy) => isOf(copy, id))
+  const isNamed = ({ ids, originalIds }: Copy) => ids.includes(id) || originalIds.includes(id)
+  let named = newest.filter(isNamed)
+  // A search finds ids that contain the claimed one, too.
+  if (named.length === 0) named = (await reader.search(id)).filter(isNamed)
+  // Of two ids in a header no standard says which counts.
+  const copies = named.filter(({ ids }) => ids.length <= 1)
 
   // A provider that gives messages ids of its own files the claimed one under another id.
   const foreign = copies.length === 0 ? foreignTo(claim, newest) : []
@@ -72,7 +76,7 @@ async function readMailbox(
   const { server_files_sent = false } = context.connection!.options as Options
   if (!copy) {
     const isGone = context.previous.some(({ observation }) => observation.kind === 'present')
-    const isElsewhere = isGone || foreign.some((other) => missing(other) === 0)
+    const isElsewhere = isGone || named.length > 0 || foreign.some((other) => missing(other) === 0)
     return { kind: 'absent', facts: place, ...((!server_files_sent || mayForget || isElsewhere) && mark) }
   }
   const facts = { ...place, ...factsOf(copy, claim, context), ...(claimed && { recipients_missing: missing(copy) }) }
@@ -84,11 +88,6 @@ async function readMailbox(
     return { kind: 'present', differs: [], facts, ...stay }
   }
   return { kind: 'present', differs: ['to_fingerprint'], facts, ...(mayForget && mark) }
-}
-
-/** Tells whether a copy is the message: a search finds ids that contain the claimed one. */
-function isOf({ ids, originalIds }: Copy, id: string): boolean {
-  return (ids.length === 1 && ids[0] === id) || originalIds.includes(id)
 }
 
 /**
@@ -158,8 +157,8 @@ async function countMissing(
 }
 
 /**
- * Tells whether a copy may have been in the mailbox and gone: it is another mailbox than before, or numbers were given since shortly before the
- * claim of which no message is there.
+ * Tells whether a copy may have been in the mailbox and gone: it is another mailbox than before, an older copy of it, or numbers were given since
+ * shortly before the claim of which no message is there.
  */
 function hasForgotten(
   { uidValidity, uidNext }: Mailbox,
@@ -168,7 +167,10 @@ function hasForgotten(
   { previous }: Pick<Context, 'previous'>,
 ): boolean {
   const before = previous.map(({ observation }) => observation)
-  const isOther = before.some(({ facts }) => facts.uid_validity !== uidValidity)
+  // The next number never goes back: where it does, another mailbox answers, or a copy that is behind.
+  const isOther = before.some(
+    ({ facts }) => facts.uid_validity !== uidValidity || Number(facts.uid_next ?? 0) > (uidNext ?? 0),
+  )
   if (isOther || uidNext === undefined) return true
   const first = newest.findIndex((copy) => isSince(copy, windowStart(claim)))
   const lastBefore = first === -1 ? newest.at(-1) : newest[first - 1]

@@ -92,7 +92,7 @@ export async function startImap(place: ImapPlace): Promise<RunningImap> {
   const asked: AskedLine[] = []
   const faults: string[] = []
   const open = new Set<Socket>()
-  const server = createServer((socket) => {
+  const server = createServer({ noDelay: true }, (socket) => {
     open.add(socket.on('close', () => open.delete(socket)).on('error', () => {}))
     new Session(place, socket, asked, faults)
   })
