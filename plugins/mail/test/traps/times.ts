@@ -236,6 +236,25 @@ const CLOCK_ROWS: readonly Row[] = [
     dialect: GMAIL,
     ...afterwards,
   })),
+  row(TRUE_UNTOLD, 'stored again without its attachment', 'both times of the copy are of the second time', () => ({
+    account: sent()
+      .expunge(15 * MINUTE, 'Sent', ID)
+      .file(15 * MINUTE, 'Sent', offer()),
+    ...afterwards,
+  })),
+  row(
+    TRUE_UNTOLD,
+    'stored again without its attachment, and others since',
+    'both times of the copy are of the second time',
+    () => ({
+      account: sent()
+        .file(2 * MINUTE, 'Sent', offer({ id: 'next@acme.example' }))
+        .expunge(15 * MINUTE, 'Sent', ID)
+        .file(15 * MINUTE, 'Sent', offer())
+        .file(16 * MINUTE, 'Sent', offer({ id: 'last@acme.example' })),
+      ...afterwards,
+    }),
+  ),
   row(TRUE_UNTOLD, 'moved away and back at Cyrus', 'SAVEDATE is of the second time', () => ({
     account: sent({ dialect: CYRUS })
       .move(5 * MINUTE, ID, 'Sent', ARCHIVE)
