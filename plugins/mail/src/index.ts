@@ -9,7 +9,7 @@ import { sendProfile } from './profile.ts'
 const send = defineVerifier({
   profile: sendProfile,
   providers: [connectionType.provider],
-  limits: { requests: 8, bodyBytes: 1024 * 1024, timeMs: 20_000 },
+  limits: { requests: 4, bodyBytes: 1024 * 1024, timeMs: 20_000 },
   normalize: ({ target, params: { message_id, to_fingerprint, ...rest } }) => ({
     target: normalizeAddress(target),
     params: {

@@ -6,6 +6,12 @@ const MINUTE_MS = 60_000
 /** An id of RFC 5322 without its brackets: printable ASCII. */
 const ID = '[!-;=?-~]+@[!-;=?-~]+'
 const LONGEST_ID = 512
+const WHOLE_ID = new RegExp(`^${ID}$`)
+
+/** Tells whether a text is an id that a fact can show. */
+export function isMessageId(text: string): boolean {
+  return text.length <= LONGEST_ID && WHOLE_ID.test(text)
+}
 
 const Params = Type.Object(
   {

@@ -9,7 +9,7 @@ import {
   windowStart,
 } from '@claimcheck/core/plugin'
 import { rightSideOf } from '../header.ts'
-import { type Facts, type Params, sendProfile } from '../profile.ts'
+import { type Facts, isMessageId, type Params, sendProfile } from '../profile.ts'
 import { readClock } from './clock.ts'
 import type { Options } from './connection.ts'
 import {
@@ -115,15 +115,13 @@ function factsOf({ uid, ids, savedAt }: Copy, claim: Claim<Params>, { now }: Pic
   const isPast = savedAt !== undefined && savedAt.notBefore! <= now() + DAY_MS
   return {
     message_id: params.message_id,
-    ...(sentAs !== undefined && sentAs !== params.message_id && isFact(sentAs) && { sent_as: sentAs }),
+    ...(sentAs !== undefined && sentAs !== params.message_id && isMessageId(sentAs) && { sent_as: sentAs }),
     uid,
     ...(isPast && { saved_at: new Date(savedAt.notBefore!).toISOString() }),
     // Nothing tells the server's clock, which is right to a day.
     ...(isLongBefore(savedAt, { clockBehindMs: DAY_MS }, { claimedAt, inTimeUntil }) && { preexisting: true as const }),
   }
 }
-
-const isFact = (id: string) => id.length <= 512 && /^[!-;=?-~]+@[!-;=?-~]+$/.test(id)
 
 /**
  * Finds the copies of the time of the claim that may be the message under an id that a provider gave it. None is where the mailbox has other

@@ -136,13 +136,14 @@ export function sentReader(session: Session, capabilities: ReadonlySet<string>) 
     async newest({ exists }: Mailbox): Promise<Copy[]> {
       if (exists === 0) return []
       const found = await copies(`FETCH ${Math.max(1, exists - NEWEST + 1)}:*`)
-      return found.toSorted((one, other) => one.uid - other.uid)
+      // A message that is told twice is one.
+      const byNumber = new Map(found.map((copy) => [copy.uid, copy]))
+      return [...byNumber.values()].toSorted((one, other) => one.uid - other.uid)
     },
 
     /** Finds copies by the server's search, which may find others, too. @throws DestinationError `too_large` where it finds very many */
     async search(id: string): Promise<Copy[]> {
-      const lines = await session.ask(`UID SEARCH HEADER Message-ID ${quote(`<${id}>`)}`)
-      const uids = uidsIn(lines)
+      const uids = uidsIn(await session.ask(`UID SEARCH HEADER Message-ID ${quote(`<${id}>`)}`))
       if (uids.length > MOST_FOUND) throw new DestinationError('too_large')
       return uids.length === 0 ? [] : copies(`UID FETCH ${uids.join(',')}`)
     },
