@@ -36,7 +36,7 @@ export const SHELF = [
     actions: [
       {
         action: 'mail.message.send',
-        summary: 'A copy of a message is in the mailbox of sent messages.',
+        title: 'Sent message',
       },
     ],
   },
