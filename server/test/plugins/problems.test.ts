@@ -424,8 +424,10 @@ t.test('statements that compute with what they read are declared', async (t) => 
       'postgres',
       "WITH one AS (SELECT id, pg_xact_commit_timestamp(xmin) AS at FROM tickets) SELECT to_char(at, '(a') FROM one",
     ],
+    ['postgres', 'SELECT o.roident FROM tickets, pg_xact_commit_timestamp_origin(tickets.xmin) AS o'],
     ['postgres', 'SELECT row_security_active(tableoid), pg_is_in_recovery() FROM tickets'],
     ['postgres', 'SELECT system_identifier, timeline_id FROM pg_control_system(), pg_control_checkpoint()'],
+    ['postgres', 'SELECT min_recovery_end_timeline, pg_last_xact_replay_timestamp() FROM pg_control_recovery()'],
     ['postgres', 'SELECT "state" FROM "tickets" WHERE EXISTS (SELECT 1) AND (id) = ANY (ARRAY(SELECT 1)) OR (1) > (0)'],
     [
       'mysql',

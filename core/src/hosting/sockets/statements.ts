@@ -25,15 +25,16 @@ const WORDS: ReadonlySet<string> = new Set(
     'now current_time current_timestamp localtime localtimestamp transaction_timestamp statement_timestamp clock_timestamp date date_trunc',
     'date_part extract age to_timestamp to_date to_char to_number make_date make_timestamp make_timestamptz make_interval timestampdiff',
     'timestampadd datediff date_add date_sub date_format str_to_date unix_timestamp from_unixtime utc_timestamp convert_tz year month day',
-    'hour minute second microsecond last_day pg_xact_commit_timestamp pg_last_committed_xact',
+    'hour minute second microsecond last_day pg_xact_commit_timestamp pg_xact_commit_timestamp_origin pg_last_committed_xact',
     // Allowed functions of JSON
     'json_extract json_unquote json_value json_query json_exists json_contains json_length json_type json_object json_array json_arrayagg',
     'json_objectagg json_agg jsonb_agg json_object_agg jsonb_object_agg json_build_object jsonb_build_object json_build_array',
     'jsonb_build_array json_array_length jsonb_array_length json_array_elements jsonb_array_elements json_array_elements_text',
     'jsonb_array_elements_text json_extract_path jsonb_extract_path json_extract_path_text jsonb_extract_path_text json_typeof',
     'jsonb_typeof jsonb_path_exists jsonb_path_query jsonb_path_query_first to_json to_jsonb row_to_json',
-    // Allowed functions that tell whether rows are hidden, and which database answers: they read the catalogue and the control file
-    'row_security_active pg_is_in_recovery pg_control_system pg_control_checkpoint',
+    // Allowed functions that tell whether rows are hidden, and which database answers and how far it is: they read the catalogue, the control
+    // file and the state of recovery
+    'row_security_active pg_is_in_recovery pg_control_system pg_control_checkpoint pg_control_recovery pg_last_xact_replay_timestamp',
   ].flatMap((line) => line.split(' ')),
 )
 
