@@ -7,7 +7,7 @@ export type SocketGrant = CommandGrant | LineGrant | StatementGrant
 
 /**
  * A port of the destination; `connection` for the one in the address that the workspace typed. An entry for that number itself comes before
- * it.
+ * it. Of two databases' entries for a typed port, that counts which has the statement of the query.
  */
 export type SocketPort = number | 'connection'
 

@@ -26,14 +26,14 @@ export function guardSockets<A>(
   const secrets = unboundSecrets(guard.secrets, connected)
 
   /** Admits and counts a connection. */
-  function admitSocket(text: string) {
+  function admitSocket(text: string, statement?: string) {
     const address = socketAddress(text)
     if (!address) throw usage.refuse('sockets', 'connects to what is no tls://host:port or tcp://host:port')
     if (address.hostname !== new URL(origin).hostname)
       throw usage.refuse('sockets', 'connects to another host than that of its base address')
     // Another port of the host may belong to somebody else: a workspace types a port, or leaves it to the manifest.
     const named = usage.under('hosts', () => usage.grant(requireOrigin(text)))
-    const grant = usage.under('sockets', () => socketGrant(address, manifest, named === 'connection'))
+    const grant = usage.under('sockets', () => socketGrant(address, manifest, named === 'connection', statement))
     const admitted = transport.admitSocket(address, named === 'target')
     if (usage.count('sockets') > MAX_SOCKETS)
       throw usage.refuse('sockets', `opens more than ${MAX_SOCKETS} connections in a check`)
@@ -105,7 +105,7 @@ export function guardSockets<A>(
       )
     },
     async query(text: string, query: Query): Promise<QueryAnswer> {
-      const { address, admitted, grant } = admitSocket(text)
+      const { address, admitted, grant } = admitSocket(text, query.statement)
       const readRequest = (values: LoginValues) => queryRequest(grant, query, values)
       return withLogin(query.login ?? {}, readRequest, (asked) =>
         usage.counted(async () => {

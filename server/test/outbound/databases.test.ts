@@ -132,6 +132,8 @@ interface Place {
   readonly port?: number
   /** The port in the manifest. */
   readonly declared?: StatementGrant['port']
+  /** Another entry for the same port, before that of the database, with one statement. */
+  readonly beside?: { readonly protocol: StatementGrant['protocol']; readonly name: string }
   readonly hosts?: readonly string[]
   readonly allowPrivate?: string[]
 }
@@ -139,7 +141,7 @@ interface Place {
 /** A check that may run the statements above. */
 function checkOf(t: Test, database: Pick<Database, 'protocol' | 'port'>, place: Place = {}) {
   const { over = {}, name = 'inner.example', tls = true, port = database.port } = place
-  const { declared = port, hosts = ['connection.url'] } = place
+  const { declared = port, hosts = ['connection.url'], beside } = place
   const url = `${tls ? 'tls' : 'tcp'}://${name}:${port}`
   const { protocol } = database
   const statements = Object.entries(STATEMENTS).map(
@@ -150,7 +152,10 @@ function checkOf(t: Test, database: Pick<Database, 'protocol' | 'port'>, place: 
       ...(identifiers ? { identifiers } : {}),
     }),
   )
-  const reach = { hosts, sockets: [{ port: declared, tls, protocol, statements }], mayReveal: false }
+  const others = beside
+    ? [{ port: declared, tls, protocol: beside.protocol, statements: [{ name: beside.name, text: 'SELECT 1' }] }]
+    : []
+  const reach = { hosts, sockets: [...others, { port: declared, tls, protocol, statements }], mayReveal: false }
   const secrets = new Map([['secret:password', SECRET]])
   const outbound = outboundTo(t, place.allowPrivate ?? [`${name}:${port}`], {
     resolver: resolveTo('127.0.0.1'),
@@ -427,9 +432,12 @@ async function isBounded(t: Test, database: Database): Promise<void> {
 }
 
 async function reachesWhatItMay(t: Test, database: Database): Promise<void> {
+  const isMysql = database.protocol === 'mysql'
   await t.test('the port that a workspace typed is read, unless it belongs to another protocol', async (t) => {
     const ask = (place: Place = {}) => code(checkOf(t, database, { declared: 'connection', ...place }).query('hidden'))
     t.equal(await ask(), 'forbidden', 'the database answers')
+    const other = { protocol: isMysql ? 'postgres' : 'mysql', name: 'of another' } as const
+    t.equal(await ask({ beside: other }), 'forbidden', 'the entry that has the statement')
     t.equal(await ask({ hosts: ['inner.example'] }), 'breach', 'a port that only the plugin names')
     t.equal(await ask({ over: { connected: { id: 'conn_1', options: { url: 'inner.example' } } } }), 'breach')
     for (const port of [22, 25, 143, 587, 993, 6000]) t.equal(await ask({ port }), 'misconfigured', String(port))

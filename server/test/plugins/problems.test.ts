@@ -50,6 +50,8 @@ t.test('a plugin in order has no problem', async (t) => {
         statements: [{ name: 'ticket', text: 'SELECT state FROM tickets WHERE id = $1', parameters: ['id'] }],
       },
       { port: 3306, tls: true, protocol: 'mysql', statements: [{ name: 'all', text: 'SELECT state FROM tickets' }] },
+      { ...typedDatabase('postgres', 'a'), tls: false },
+      { ...typedDatabase('mysql', 'b'), tls: false },
     ],
     programs: ['git'],
   }
@@ -61,6 +63,10 @@ const TYPED = { ...IMAP, port: 'connection' }
 const socket = (over: object) => manifest({ sockets: [{ ...IMAP, ...over }] })
 const lines = (over: object) =>
   manifest({ sockets: [{ port: 119, tls: true, protocol: 'custom', lines: ['GET *'], ...over }] })
+
+function typedDatabase(protocol: 'postgres' | 'mysql', name: string) {
+  return { port: 'connection', tls: true, protocol, statements: [{ name, text: 'SELECT 1' }] } as const
+}
 
 const STATEMENTS: readonly (readonly [says: string, text: string, protocol?: string])[] = [
   ['has a semicolon', 'SELECT 1; DROP TABLE tickets'],
@@ -165,6 +171,16 @@ const definitions: readonly (readonly [what: string, over: object, problem: RegE
     'with two sockets at the port that a workspace types',
     manifest({ sockets: [IMAP, TYPED, { ...TYPED, tls: 'starttls' }] }),
     /sockets\.2\.port: /,
+  ],
+  [
+    'with two databases at the port that a workspace types whose statements have one name',
+    manifest({ sockets: [typedDatabase('postgres', 'a'), typedDatabase('mysql', 'a')] }),
+    /sockets\.1\.port: /,
+  ],
+  [
+    'with two entries of one database at the port that a workspace types',
+    manifest({ sockets: [typedDatabase('mysql', 'a'), typedDatabase('mysql', 'b')] }),
+    /sockets\.1\.port: /,
   ],
   ['with a typed port of a protocol that the host does not speak', lines({ port: 'connection' }), /sockets\.0\.port: /],
   ...['SELECT', 'STORE', 'APPEND', 'COPY', 'MOVE', 'EXPUNGE', 'LOGIN', 'examine', 'constructor'].map(

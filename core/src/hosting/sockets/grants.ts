@@ -9,11 +9,21 @@ import { statementProblem } from './statements.ts'
 /** Lists problems, each of which begins with its position: `sockets.0.commands: ...`. */
 export function socketProblems({ sockets = [] }: Pick<Manifest, 'sockets'>): string[] {
   return sockets.flatMap((grant, index) => {
-    const isSecond =
-      sockets.findIndex((one) => one.port === grant.port && (one.tls === false) === (grant.tls === false)) < index
     const own = grantProblems(grant).map((problem) => `sockets.${index}${problem}`)
+    const isSecond = sockets.slice(0, index).some((one) => isForSame(one, grant))
     return isSecond ? [...own, `sockets.${index}.port: another entry is for the port ${grant.port}`] : own
   })
+}
+
+/** Tells whether nothing would tell two entries apart. At a typed port the statement does, which a query names. */
+function isForSame(one: SocketGrant, other: SocketGrant): boolean {
+  if (one.port !== other.port || (one.tls === false) !== (other.tls === false)) return false
+  if (one.port !== 'connection' || !('statements' in one) || !('statements' in other)) return true
+  return one.protocol === other.protocol || one.statements.some(({ name }) => hasStatement(other, name))
+}
+
+function hasStatement(grant: SocketGrant, name: string): boolean {
+  return 'statements' in grant && grant.statements.some((one) => one.name === name)
 }
 
 function grantProblems(grant: SocketGrant): string[] {
@@ -48,6 +58,7 @@ function grantProblems(grant: SocketGrant): string[] {
 /**
  * Finds the entry for an address.
  * @param isTyped tells whether the workspace typed the address, and with it the port
+ * @param statement the name of the statement to be run; undefined for a connection of another protocol than a database's
  * @throws BreachError if the manifest has none
  * @throws DestinationError `misconfigured` for a typed port that belongs to another protocol
  */
@@ -55,11 +66,13 @@ export function socketGrant(
   { port, isTls }: SocketAddress,
   { sockets = [] }: Pick<Manifest, 'sockets'>,
   isTyped: boolean,
+  statement?: string,
 ): SocketGrant {
   const entries = sockets.filter(({ tls }) => (tls !== false) === isTls)
   const fixed = entries.find((entry) => entry.port === port)
   if (fixed) return fixed
-  const typed = isTyped ? entries.find((entry) => entry.port === 'connection') : undefined
+  const all = isTyped ? entries.filter((entry) => entry.port === 'connection') : []
+  const typed = all.find((entry) => statement !== undefined && hasStatement(entry, statement)) ?? all[0]
   if (!typed)
     throw new BreachError(
       `the manifest of this plugin does not declare the port ${port} ${isTls ? 'with' : 'without'} TLS`,
