@@ -396,6 +396,21 @@ async function readsNamedTables(t: Test, database: Database): Promise<void> {
 }
 
 async function writesNothing(t: Test, database: Database): Promise<void> {
+  if (database.protocol === 'postgres')
+    await t.test('operators and functions are those of Postgres, whichever path the owner has set', async (t) => {
+      await database.run(`CREATE SCHEMA evil; GRANT USAGE ON SCHEMA evil TO reader;
+        CREATE FUNCTION evil.same(int, int) RETURNS bool LANGUAGE sql AS 'SELECT true';
+        CREATE OPERATOR evil.= (LEFTARG = int, RIGHTARG = int, FUNCTION = evil.same)`)
+      for (const path of ['evil, pg_catalog, public', "''", '"$user", public']) {
+        await database.run(`ALTER ROLE reader SET search_path = ${path}`)
+        const { query } = checkOf(t, database)
+        const identifiers = { table: 'public.tickets', key: 'id', columns: ['state'] }
+        t.strictSame((await query('any row', { value: 9 }, { identifiers })).rows, [], path)
+        t.strictSame((await query('any row', { value: 7 }, { identifiers })).rows, [['closed']], path)
+      }
+      await database.run('ALTER ROLE reader RESET search_path')
+    })
+
   await t.test('a function that writes, and one that ends the reading, change nothing', async (t) => {
     const before = await database.count()
     for (const statement of ['writes', 'turns to writing']) {

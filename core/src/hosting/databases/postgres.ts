@@ -34,6 +34,9 @@ const BEGIN = [
   "SET LOCAL bytea_output = 'hex'",
   // Backslashes in a declared text are refused; in this form they would mean nothing.
   'SET LOCAL standard_conforming_strings = on',
+  // Functions and operators are those of Postgres, whichever path the database's owner has set.
+  `SELECT pg_catalog.set_config('search_path', pg_catalog.btrim(pg_catalog.concat('pg_catalog, ',
+    pg_catalog.current_setting('search_path')), ', '), true)`,
 ].join('; ')
 
 /** Runs a declared statement. @throws DestinationError where the database gives no rows */
