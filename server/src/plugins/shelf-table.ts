@@ -31,6 +31,16 @@ export const SHELF = [
     ],
   },
   {
+    package: '@claimcheck/plugin-database',
+    connections: ['PostgreSQL', 'MySQL and MariaDB'],
+    actions: [
+      {
+        action: 'database.row.exists',
+        title: 'Row of a database',
+      },
+    ],
+  },
+  {
     package: '@claimcheck/plugin-mail',
     connections: ['Mailbox (IMAP)'],
     actions: [
