@@ -21,6 +21,7 @@ export const ROOMS = [
   'features/log',
   'features/receipts',
   'features/claims',
+  'features/plugins',
   'features/erasure',
   'features/anchoring',
   'features/oauth',

@@ -14,6 +14,7 @@ import { mcpFeature } from './features/mcp/feature.ts'
 import { monitoringFeature } from './features/monitoring/feature.ts'
 import { oauthFeature } from './features/oauth/feature.ts'
 import { peopleFeature } from './features/people/feature.ts'
+import { pluginsFeature } from './features/plugins/feature.ts'
 import { receiptsFeature } from './features/receipts/feature.ts'
 import { siteFeature } from './features/site/feature.ts'
 import { workspacesFeature } from './features/workspaces/feature.ts'
@@ -29,6 +30,7 @@ export const FEATURES = [
   workspacesFeature,
   receiptsFeature,
   claimsFeature,
+  pluginsFeature,
   erasureFeature,
   anchoringFeature,
   mailFeature,

@@ -6,7 +6,6 @@ import { addLoginCommands } from '@claimcheck/cli/commands/login'
 import { addMcpCommand } from '@claimcheck/cli/commands/mcp'
 import { addVerifyCommand } from '@claimcheck/cli/commands/verify'
 import { createProgram, runProgram } from '@claimcheck/command-line/program'
-import { addPluginCommands } from '@claimcheck/plugin-tools/commands/plugin'
 import { addTryCommand } from '@claimcheck/plugin-tools/commands/try'
 import type { Command } from 'commander'
 import { VERSION } from '../base/version.ts'
@@ -39,7 +38,6 @@ export function claimcheckProgram(): Command {
   addVerifyCommand(program)
   addMcpCommand(program)
   addTryCommand(program, AS_THE_SERVICE)
-  addPluginCommands(program.command('plugin').description('write and test plugins'))
   return program
 }
 

@@ -143,6 +143,8 @@ function readHost(env: Env, file: HostFile, path: string, cwd: string, report: R
     sendsTraces: Boolean(env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT),
     /** `host[:port]` entries that outgoing requests may reach although they are private or use plain http. */
     allowPrivate,
+    /** The path of the configuration file, which need not be there. */
+    configFile: path,
     /** The folder from which plugins are resolved. */
     pluginDir: dirname(path),
     plugins,

@@ -9,6 +9,13 @@ import type { Env } from './section.ts'
 
 const PLUGINS = ['codehost', 'http', 'registry'].map((name) => ({ use: `@claimcheck/plugin-${name}` }))
 
+export const FIRST_CONFIG = `${JSON.stringify({ plugins: PLUGINS }, undefined, 2)}\n`
+
+/** Tells whether nothing says yet how the service is configured: it did not run, and no variable names its file or its data. */
+export function isFirstStart(env: Env, cwd: string): boolean {
+  return !env.CONFIG && !env.DATABASE_URL && !existsSync(dataDirOf(env, cwd))
+}
+
 /**
  * Writes the configuration file of a first start. Writes nothing where there is a file, where CONFIG names one, and where the service ran before or
  * keeps its data elsewhere: whoever runs it without plugins, or from a folder that cannot be written, has a reason.
@@ -16,10 +23,10 @@ const PLUGINS = ['codehost', 'http', 'registry'].map((name) => ({ use: `@claimch
  * @throws ConfigError where the disk is full
  */
 export function writeFirstConfig(env: Env, cwd: string): string | undefined {
-  if (env.CONFIG || env.DATABASE_URL || existsSync(dataDirOf(env, cwd))) return undefined
+  if (!isFirstStart(env, cwd)) return undefined
   const file = resolve(cwd, DEFAULT_FILE)
   try {
-    writeFileSync(file, `${JSON.stringify({ plugins: PLUGINS }, undefined, 2)}\n`, { flag: 'wx' })
+    writeFileSync(file, FIRST_CONFIG, { flag: 'wx' })
     return DEFAULT_FILE
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException

@@ -22,7 +22,7 @@ import type { Db } from './db.ts'
 import type { ErasureRow } from './erasures.ts'
 import { OPEN_LOG_ID } from './log-state.ts'
 import { countRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
-import { assignments, bigint, extended, part, type RowOf, text } from './table.ts'
+import { assignments, bigint, extended, instant, nullable, part, type RowOf, text } from './table.ts'
 
 const count = bigint('count')
 /** The number of a period since the Unix epoch. */
@@ -30,6 +30,11 @@ const bucket = bigint('bucket')
 
 const counts = extended(part(claims, 'verdict'), { bucket, count, removed: bigint('removed') })
 const actionCounts = extended(part(claims, 'action', 'verdict'), { count })
+const waitingCounts = extended(part(claims, 'profileAction', 'profileVersion'), {
+  provider: nullable(text('provider')),
+  count,
+  until: instant('until'),
+})
 const queuedCounts = extended(part(claims, 'payer', 'workspaceId'), { count })
 const lastChecks = part(claims, 'lastCheck')
 const submitters = part(claims, 'submittedBy')
@@ -44,6 +49,9 @@ export type ClaimCount = RowOf<typeof counts>
 
 /** A count of the claims of one action with one verdict. */
 export type ActionCount = RowOf<typeof actionCounts>
+
+/** A count of the claims that wait under one version of a profile, read through one provider or without a connection, and their latest deadline. */
+export type WaitingCount = RowOf<typeof waitingCounts>
 
 export type QueuedCount = RowOf<typeof queuedCounts>
 
@@ -185,6 +193,13 @@ function countReads(db: Db) {
       const { condition, bindings } = narrowed(scope)
       const sql = `SELECT action, verdict, COUNT(*) AS count FROM claims WHERE ${condition} GROUP BY action, verdict`
       return (await db.query(sql, bindings)).map(actionCounts.read)
+    },
+    /** Counts the claims of all workspaces that wait, by what reads them. */
+    async waiting(): Promise<WaitingCount[]> {
+      const sql = `SELECT profile_action, profile_version, connections.provider, COUNT(*) AS count, MAX(deadline_at) AS until
+        FROM claims LEFT JOIN connections ON connections.id = claims.connection_id
+        WHERE claims.state = 'queued' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`
+      return (await db.query(sql)).map(waitingCounts.read)
     },
     /** Lists the agents that have their newest claim in the scope, the latest first. Each claim that is read costs one look into an index. */
     async agents({ limit, ...scope }: Omit<ClaimScope, 'agentId'> & { readonly limit: number }): Promise<LastClaim[]> {

@@ -13,6 +13,7 @@ import { doctorReads } from './doctor-reads.ts'
 import { durability } from './durability.ts'
 import { erasureReads, erasureWrites, type WithErasures } from './erasures.ts'
 import { holderReads, holderWrites } from './holders.ts'
+import { hostPluginRows } from './host-plugins.ts'
 import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
 import { logHosts } from './log-hosts.ts'
@@ -220,6 +221,7 @@ export function shared(db: Db, statements: SharedStatements) {
     clock: databaseClock(db),
     counters: counterWrites(db, statements),
     logHosts: logHosts(db),
+    hostPlugins: hostPluginRows(db),
     durability: durability(db, statements),
   }
 }

@@ -8,7 +8,7 @@ import { LOOKS_VERSION, looksOf } from '../names/confusables.ts'
 import { type Db, runAll } from './db.ts'
 import { allowanceSql, payerOfWorkspace } from './payers.ts'
 import { columnsOf, insertIfNew, insertRows, selectRow, selectRows } from './rows.ts'
-import { instant, json, nullable, part, type RowOf, table, text } from './table.ts'
+import { bigint, extended, instant, json, nullable, part, type RowOf, table, text } from './table.ts'
 
 /** The requirement of a workspace for the sign-in of its members. */
 export type SignInRule = 'any' | 'second_step' | 'passkey'
@@ -128,6 +128,10 @@ export type ConnectionRow = RowOf<typeof connections>
 
 /** Codes of failures which say that the destination refuses a connection. */
 export const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden'])
+
+const providerCounts = extended(part(connections, 'provider'), { count: bigint('count') })
+/** A count of the active connections of one provider. */
+export type ProviderCount = RowOf<typeof providerCounts>
 
 const found = part(connections, 'scopes', 'notes', 'state', 'stateAt', 'trialTarget', 'expiresAt', 'identity')
 /** The result of a trial. */
@@ -349,6 +353,11 @@ export function connectionReads(db: Db) {
         ${counted("COALESCE(state, '') <> 'refused' AND last_failure_at >= COALESCE(last_read_at, 0) AND last_failure <> 'forbidden'")} AS failing
         FROM connections ${ACTIVE}`)
       return { active: Number(row!.active), refused: Number(row!.refused), failing: Number(row!.failing) }
+    },
+    /** Counts the active connections of each provider. */
+    async countsByProvider(): Promise<ProviderCount[]> {
+      const sql = `SELECT provider, COUNT(*) AS count FROM connections ${ACTIVE} GROUP BY provider ORDER BY provider`
+      return (await db.query(sql)).map(providerCounts.read)
     },
     async activeById(id: string): Promise<ConnectionRow | undefined> {
       return selectRow(db, connections, `${ACTIVE} AND id = ?`, [id])

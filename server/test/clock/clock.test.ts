@@ -39,7 +39,7 @@ class World {
 
   async open(t: Test, more: { readonly wall?: () => number } = {}) {
     const clock = await openClock({
-      storage: { shared: { clock: this.#database, ...({} as Pick<Shared, 'counters' | 'logHosts' | 'durability'>) } },
+      storage: { shared: { clock: this.#database, ...({} as Omit<Shared, 'clock'>) } },
       logger: this.logger as never,
       steady: this.own,
       wall: this.own,

@@ -63,23 +63,11 @@ export function createProfileSettings({ storage, registry, config, now }: Profil
   /** Tells in one line what is wrong with a profile under which there are claims; empty if nothing is. */
   async function problemsOf(profile: ActionProfile, rows: readonly ProfileSettingsRow[]): Promise<string[]> {
     const { action, version } = profile
-    const other = rows.find(({ digest }) => digest !== '' && digest !== profileDigest(profile))
-    if (!other) return []
-    if (!(await storage.read.profileSettings.hasClaims(action, version))) {
-      await storage.write((tx) => tx.profileSettings.remove(action, version))
-      return []
-    }
-    const changed = differencesOf(other.deciding, decidingIn(profile) as JsonObject).join(', ')
-    return [
-      `${pluginOf(profile)}: the rules of the action ${action} changed under its version ${version} (${changed}), and this database has claims or receipts of that version: raise the version of the profile, and offer version ${version} as it was for the claims that wait`,
-    ]
-  }
-
-  function pluginOf({ action, version }: ActionProfile): string {
-    const owner = registry.plugins.find(({ parts }) =>
-      parts.verifiers.some(({ profile }) => profile.action === action && profile.version === version),
-    )
-    return owner?.name ?? action
+    const change = changeOf(profile, rows)
+    if (!change) return []
+    if (await storage.read.profileSettings.hasClaims(action, version)) return [changeWords(profile, change, registry)]
+    await storage.write((tx) => tx.profileSettings.remove(action, version))
+    return []
   }
 
   function rows(): Promise<ProfileSettingsRow[]> {
@@ -133,6 +121,42 @@ export function createProfileSettings({ storage, registry, config, now }: Profil
       return profileList(registry.allProfiles(), config.checks, known, registry.isForeign)
     },
   }
+}
+
+/** Lists the rules of loaded plugins that changed under claims of this database. It changes nothing. */
+export async function changedRules(
+  { profileSettings }: Pick<Storage['read'], 'profileSettings'>,
+  registry: ProfileSettingsOptions['registry'],
+): Promise<string[]> {
+  const stored = await profileSettings.list()
+  const problems: string[] = []
+  for (const profile of registry.allProfiles()) {
+    const { action, version } = profile
+    const change = changeOf(
+      profile,
+      stored.filter((row) => row.action === action && row.version === version),
+    )
+    if (change && (await profileSettings.hasClaims(action, version)))
+      problems.push(changeWords(profile, change, registry))
+  }
+  return problems
+}
+
+/** Names the members that differ from stored rules of the profile; undefined if none does. */
+function changeOf(profile: ActionProfile, rows: readonly ProfileSettingsRow[]): string | undefined {
+  const other = rows.find(({ digest }) => digest !== '' && digest !== profileDigest(profile))
+  return other && differencesOf(other.deciding, decidingIn(profile) as JsonObject).join(', ')
+}
+
+function changeWords(
+  { action, version }: ActionProfile,
+  changed: string,
+  { plugins }: Pick<Registry, 'plugins'>,
+): string {
+  const owner = plugins.find(({ parts }) =>
+    parts.verifiers.some(({ profile }) => profile.action === action && profile.version === version),
+  )
+  return `${owner?.name ?? action}: the rules of the action ${action} changed under its version ${version} (${changed}), and this database has claims or receipts of that version: raise the version of the profile, and offer version ${version} as it was for the claims that wait`
 }
 
 function rulesIn(row: ProfileSettingsRow): Rules | undefined {

@@ -40,7 +40,7 @@ export function addPluginsCommand(program: Command, withServices: WithServices<S
 
 const NOTE = 'The states are those of this command. /metrics and the console tell those of a running server.'
 
-function toWire({ manifest, ...plugin }: PluginOverview) {
+export function toWire({ manifest, ...plugin }: PluginOverview) {
   const { hosts, tokenHosts = [], methods = {}, sockets = [], programs = [] } = manifest
   return {
     name: plugin.name,
@@ -70,10 +70,19 @@ function processesOf({ most, memoryMib, running, working, waiting, starts, evict
 }
 
 function linesOf(plugin: PluginOverview): string[] {
-  const { name, version, codeHash, isolation, state, manifest, actions, connections, readsThrough, chain, signsWith } =
-    plugin
+  const lines = factLines(factsOf(plugin).map(([label, value]) => [label, value && visible(value)]))
+  const paint = paintFor(process.stdout)
+  return [
+    visible(plugin.name),
+    ...lines.map((line) => (plugin.isolation === 'open' && / runs /.test(line) ? paint('bad', line) : line)),
+  ]
+}
+
+/** Lists what a plugin is and may do, in words. */
+export function factsOf(plugin: PluginOverview): readonly Fact[] {
+  const { version, codeHash, isolation, state, manifest, actions, connections, readsThrough, chain, signsWith } = plugin
   const listed = (texts: readonly string[]) => (texts.length === 0 ? undefined : texts.join('; '))
-  const facts: Fact[] = [
+  return [
     ['package', version === undefined ? plugin.package : `${plugin.package} ${version}`],
     ['digest', codeHash],
     ['runs', `${isolation}. ${ISOLATION_WORDS[isolation]}`],
@@ -88,11 +97,5 @@ function linesOf(plugin: PluginOverview): string[] {
     ['reads through', listed(readsThrough)],
     ['anchors on', chain],
     ['signs with', signsWith],
-  ]
-  const lines = factLines(facts.map(([label, value]) => [label, value === undefined ? undefined : visible(value)]))
-  const paint = paintFor(process.stdout)
-  return [
-    visible(name),
-    ...lines.map((line) => (isolation === 'open' && / runs /.test(line) ? paint('bad', line) : line)),
   ]
 }

@@ -13,12 +13,14 @@ import type { ClockWatch } from '../../clock/clock-watch.ts'
 import type { LogArchives } from '../../log/log-archives.ts'
 import type { LogGuard } from '../../log/log-guard.ts'
 import type { KeyVault } from '../../log/signing/signing-keys.ts'
+import type { PluginAgreement } from '../../plugins/agreement.ts'
 
 interface Services extends Pick<HostServices, 'config' | 'storage' | 'schema' | 'secrets' | 'registry'> {
   readonly clockWatch: ClockWatch
   readonly vault: KeyVault
   readonly archives: LogArchives
   readonly logGuard: Pick<LogGuard, 'findLacking'>
+  readonly pluginAgreement: Pick<PluginAgreement, 'look'>
 }
 
 const MIB = 1024 * 1024
@@ -53,12 +55,25 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
           const doubt = await clockWatch.compare()
           const { lacking, notices } = await claimcheck.logGuard.findLacking()
           const idle = idlePlugins(claimcheck.registry.plugins)
-          const problems = [...found.problems, ...lacking, ...idle, ...(await signingProblems(claimcheck))]
+          const differences = await claimcheck.pluginAgreement.look()
+          const problems = [
+            ...found.problems,
+            ...lacking,
+            ...idle,
+            ...differences.flatMap(({ isSameVersion, text }) => (isSameVersion ? [text] : [])),
+            ...(await signingProblems(claimcheck)),
+          ]
           return {
             ...found,
             ok: problems.length === 0,
             problems,
-            notices: [...found.notices, ...noticesOf(config), ...(await isolationNotices(claimcheck)), ...notices],
+            notices: [
+              ...found.notices,
+              ...noticesOf(config),
+              ...differences.flatMap(({ isSameVersion, text }) => (isSameVersion ? [] : [`Notice: ${text}.`])),
+              ...(await isolationNotices(claimcheck)),
+              ...notices,
+            ],
             doubt,
             driver: storage.driver,
           }
