@@ -45,6 +45,10 @@ const AT_A_SERVICE: Readonly<Record<string, (given: Given) => readonly string[]>
 /** Arguments of the others, which read what is hostile from files, the database and the arguments. */
 const HERE: Readonly<Record<string, readonly string[]>> = {
   try: [file],
+  'plugin add': [`./${file}`],
+  'plugin list': [],
+  'plugin update': [file],
+  'plugin remove': [file],
   'plugin new': [file, file],
   'plugin test': [file],
   'plugin record': [file, '--out', file],

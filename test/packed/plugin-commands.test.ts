@@ -71,7 +71,7 @@ const profile = (version) => ({
   target: Type.String({ maxLength: 20 }), params: Type.Object({}, closed), facts: Type.Object({}, closed),
   toleranceMs: 60000, deadlineMs: 3600000, maxDeadlineMs: 7200000, access: { permission: 'none', anonymous: true },
 })
-const provider = { provider: 'acme', title: 'Acme', help: { text: 'A token.', permission: 'Reading.' },
+const provider = { provider: 'acme', title: 'Acme', help: 'A token that reads.',
   options: Type.Object({ token: Type.String({ title: 'Token', 'x-secret': true, maxLength: 100 }) }, closed),
   baseUrl: () => 'https://acme.invalid', fits: () => true,
   probe: async () => { throw new DestinationError('unavailable') } }

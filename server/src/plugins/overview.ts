@@ -127,3 +127,25 @@ function cellWords({ most, running, working, starts, evictions }: CellsState): s
   const processes = `${running} ${running === 1 ? 'process' : 'processes'}, ${working} at work of at most ${most}`
   return `${processes}; ${starts} started, ${evictions} ended for others or idle`
 }
+
+/** Lists what a plugin is and may do, in words. */
+export function factsOf(plugin: PluginOverview): readonly (readonly [label: string, words: string | undefined])[] {
+  const { version, codeHash, isolation, state, manifest, actions, connections, readsThrough, chain, signsWith } = plugin
+  const listed = (texts: readonly string[]) => (texts.length === 0 ? undefined : texts.join('; '))
+  return [
+    ['package', version === undefined ? plugin.package : `${plugin.package} ${version}`],
+    ['digest', codeHash],
+    ['runs', `${isolation}. ${ISOLATION_WORDS[isolation]}`],
+    ['state', stateWords(state)],
+    ['may ask', listed(hostWords(manifest)) ?? 'no host'],
+    ['gets tokens at', listed(tokenHostWords(manifest))],
+    ['may also send', listed(methodWords(manifest))],
+    ['sockets', listed(socketWords(manifest))],
+    ['programs', listed(manifest.programs ?? [])],
+    ['verifies', listed(actions.map(({ action, version, title }) => `${title} (${action}, version ${version})`))],
+    ['connects', listed(connections.map(({ provider, title }) => `${title} (${provider})`))],
+    ['reads through', listed(readsThrough)],
+    ['anchors on', chain],
+    ['signs with', signsWith],
+  ]
+}

@@ -14,16 +14,15 @@ import type { HostServices } from '../../host/container.ts'
 import type { Program, WithServices } from '../../host/feature.ts'
 import { type ConfirmOptions, confirm } from '../../host/terminal/confirm.ts'
 import { INSTALLED_WITH_SERVER } from '../../plugins/installed-with-server.ts'
-import { overviewOf, type PluginOverview } from '../../plugins/overview.ts'
+import { factsOf, overviewOf, type PluginOverview } from '../../plugins/overview.ts'
 import { locatePlugin } from '../../plugins/package.ts'
 import { PluginError } from '../../plugins/plugin-error.ts'
 import type { LoadedPlugin, Registry } from '../../plugins/registry.ts'
 import { isShipped } from '../../plugins/shipped.ts'
-import { factsOf } from '../claims/commands/plugins.ts'
 import { changedRules } from '../claims/profile-settings.ts'
-import { ifLoaded, notLoaded, withLoaded } from './loading.ts'
+import { ifLoaded, refusalOf, withLoaded } from './loading.ts'
 import { runNpm } from './npm.ts'
-import { keepPackages } from './package-folder.ts'
+import { type KeptPackages, keepPackages } from './package-folder.ts'
 import { type Provenance, readProvenance } from './provenance.ts'
 import { changesOfReach, type ReachChanges } from './reach-changes.ts'
 import { type PluginSource, readSource } from './source.ts'
@@ -56,14 +55,14 @@ const OWN_SCOPE = '@claimcheck/'
  */
 export function addPlugin(given: string, options: ConfirmOptions, parts: Parts): Promise<Added> {
   const { config, first } = startingFrom(parts.own.loadConfig(process.env))
-  return asWhole(config.pluginDir, async ({ stopped, undoing }) => {
+  return asWhole(config.pluginDir, async ({ stopped, npm, undoing }) => {
     const source = await readSource(given, config.pluginDir, stopped)
     undoing(source.discard)
     const { name } = source
     if (config.plugins.some(({ use }) => use === name)) {
       throw new CommandError('usage', `${config.configFile} names ${name} already. For another version: plugin update.`)
     }
-    if (await isToInstall(source, config)) await install(source, config, stopped)
+    if (await isToInstall(source, config)) await npm(installing(source))
     const entry: PluginEntry = { use: name, with: {} }
     const plugins = [...config.plugins, entry]
     const { plugin, rules } = await loading(name, () =>
@@ -93,7 +92,7 @@ function startingFrom(config: HostConfig): { readonly config: HostConfig; readon
  */
 export function updatePlugin(given: string, options: ConfirmOptions, parts: Parts): Promise<Updated> {
   const config = parts.own.loadConfig(process.env)
-  return asWhole(config.pluginDir, async ({ stopped, undoing }) => {
+  return asWhole(config.pluginDir, async ({ stopped, npm, undoing }) => {
     const source = await readSource(given, config.pluginDir, stopped)
     undoing(source.discard)
     const { name } = source
@@ -103,7 +102,7 @@ export function updatePlugin(given: string, options: ConfirmOptions, parts: Part
       const plugin = pluginAt(registry, index)
       return { plugin: overviewOf(plugin), digest: plugin.identity.codeHash, offers: offersOf(registry) }
     })
-    await install({ ...source, wanted: source.wanted ?? 'latest' }, config, stopped)
+    await npm(installing({ ...source, wanted: source.wanted ?? 'latest' }))
     const after = await loading(name, () =>
       withLoaded(config, config.plugins, async (registry) => ({
         plugin: overviewOf(pluginAt(registry, index)),
@@ -136,7 +135,7 @@ export function updatePlugin(given: string, options: ConfirmOptions, parts: Part
  */
 export function removePlugin(name: string, parts: Parts): Promise<{ readonly isUninstalled: boolean }> {
   const config = parts.own.loadConfig(process.env)
-  return asWhole(config.pluginDir, async ({ stopped }) => {
+  return asWhole(config.pluginDir, async ({ npm }) => {
     const index = indexOf(name, config)
     const before = await ifLoaded(config, config.plugins, async (registry) => offersOf(registry))
     const rest = config.plugins.filter((_, at) => at !== index)
@@ -144,7 +143,7 @@ export function removePlugin(name: string, parts: Parts): Promise<{ readonly isU
     const use = (await readIfThere(parts.withServices, config.databaseUrl, useIn)) ?? NO_USE
     refuseLosses(`Without ${name}`, lostUse(use, before, after), KEEP_PLUGIN)
     const isUninstalled = (await dependencyAt(config.pluginDir, name)) !== undefined && !name.startsWith(OWN_SCOPE)
-    if (isUninstalled) await runNpm(config.pluginDir, ['uninstall', '--', name], stopped)
+    if (isUninstalled) await npm(['uninstall', '--', name])
     writeConfig(config.configFile, (text) => withoutPlugin(text, name))
     return { isUninstalled }
   })
@@ -153,6 +152,8 @@ export function removePlugin(name: string, parts: Parts): Promise<{ readonly isU
 interface Whole {
   /** Aborts when the command is to end. */
   readonly stopped: AbortSignal
+  /** Runs npm; what it changes is undone where the change does not happen. */
+  npm(args: readonly string[]): Promise<void>
   /** Names a step that undoes something else, where the change does not happen. */
   undoing(step: () => void): void
 }
@@ -162,17 +163,24 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** Changes the packages of a folder as a whole: after an error or a signal they are as they were. */
 async function asWhole<T>(folder: string, work: (whole: Whole) => Promise<T>): Promise<T> {
   const stopping = new AbortController()
+  const { signal: stopped } = stopping
   const stop = () => stopping.abort()
   for (const signal of SIGNALS) process.on(signal, stop)
-  const kept = keepPackages(folder)
-  const steps: (() => void)[] = [kept.restore]
+  let kept: KeptPackages | undefined
+  const steps: (() => void)[] = []
+  async function npm(args: readonly string[]): Promise<void> {
+    kept ??= keepPackages(folder)
+    await runNpm(folder, args, stopped)
+    kept.restorePrograms()
+  }
   try {
-    const result = await work({ stopped: stopping.signal, undoing: (step) => steps.push(step) })
-    kept.forget()
+    const result = await work({ stopped, npm, undoing: (step) => steps.push(step) })
+    kept?.forget()
     return result
   } catch (error) {
+    kept?.restore()
     for (const step of steps) step()
-    if (stopping.signal.aborted) throw new CommandError('interrupted', 'Stopped. Everything is as it was.')
+    if (stopped.aborted) throw new CommandError('interrupted', 'Stopped. Everything is as it was.')
     throw error
   } finally {
     for (const signal of SIGNALS) process.off(signal, stop)
@@ -195,9 +203,9 @@ function notFromRegistry(name: string): CommandError {
   return new CommandError('refused', message)
 }
 
-async function install({ name, wanted, archive }: PluginSource, { pluginDir }: HostConfig, stopped: AbortSignal) {
+function installing({ name, wanted, archive }: PluginSource): readonly string[] {
   const spec = archive ?? (wanted === undefined ? name : `${name}@${wanted}`)
-  await runNpm(pluginDir, ['install', '--save-prod', '--save-exact', '--', spec], stopped)
+  return ['install', '--save-prod', '--save-exact', '--', spec]
 }
 
 /** Finds how the package.json of a folder names a package. */
@@ -253,7 +261,7 @@ async function loading<T>(name: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load()
   } catch (error) {
-    throw error instanceof PluginError ? notLoaded(name, error) : error
+    throw error instanceof PluginError ? refusalOf(name, error) : error
   }
 }
 

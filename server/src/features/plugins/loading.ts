@@ -82,7 +82,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Says of a plugin that does not load what was undone, and what to do. */
-export function notLoaded(name: string, { problems }: PluginError): CommandError {
+export function refusalOf(name: string, { problems }: PluginError): CommandError {
   const [, advice] = ADVICE.find(([problem]) => problems.some((text) => problem.test(text))) ?? []
   const lines = [
     `${name} does not load beside the configured plugins, and everything is as it was:`,

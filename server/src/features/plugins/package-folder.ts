@@ -17,8 +17,14 @@ import { CommandError } from '@claimcheck/command-line/errors'
 
 const LISTS = ['package.json', 'package-lock.json', 'npm-shrinkwrap.json']
 const PACKAGES = 'node_modules'
+const PROGRAMS = `${PACKAGES}/.bin`
 
 export interface KeptPackages {
+  /**
+   * Puts back the links to programs alone. The attack: a package says that it has a program `claimcheck`, and npm, which makes no link to that one here,
+   * removes the one that is there when the package goes.
+   */
+  restorePrograms(): void
   /** Puts all packages back as they were. */
   restore(): void
   /** Ends the keeping; what is there now stays. */
@@ -40,6 +46,11 @@ export function keepPackages(folder: string): KeptPackages {
     throw error
   }
   return {
+    restorePrograms() {
+      const [own, programs] = [folder, kept].map((parent) => join(parent, PROGRAMS)) as [string, string]
+      rmSync(own, { recursive: true, force: true })
+      if (existsSync(programs)) linkAll(programs, own)
+    },
     restore() {
       try {
         replaceBy(kept, folder)

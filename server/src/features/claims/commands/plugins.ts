@@ -1,6 +1,6 @@
 /** `claimcheck plugins`: loads the configured plugins, and lists what they are and may do. */
 
-import { type Fact, factLines } from '@claimcheck/cli/verify/facts'
+import { factLines } from '@claimcheck/cli/verify/facts'
 import { paintFor } from '@claimcheck/cli/verify/style'
 import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import { visible } from '@claimcheck/core/words/plain-text'
@@ -8,16 +8,7 @@ import type { Command } from 'commander'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import type { CellsState } from '../../../plugins/hosted.ts'
-import {
-  hostWords,
-  ISOLATION_WORDS,
-  methodWords,
-  overviewOf,
-  type PluginOverview,
-  socketWords,
-  stateWords,
-  tokenHostWords,
-} from '../../../plugins/overview.ts'
+import { factsOf, overviewOf, type PluginOverview } from '../../../plugins/overview.ts'
 
 type Services = Pick<HostServices, 'registry'>
 
@@ -75,27 +66,5 @@ function linesOf(plugin: PluginOverview): string[] {
   return [
     visible(plugin.name),
     ...lines.map((line) => (plugin.isolation === 'open' && / runs /.test(line) ? paint('bad', line) : line)),
-  ]
-}
-
-/** Lists what a plugin is and may do, in words. */
-export function factsOf(plugin: PluginOverview): readonly Fact[] {
-  const { version, codeHash, isolation, state, manifest, actions, connections, readsThrough, chain, signsWith } = plugin
-  const listed = (texts: readonly string[]) => (texts.length === 0 ? undefined : texts.join('; '))
-  return [
-    ['package', version === undefined ? plugin.package : `${plugin.package} ${version}`],
-    ['digest', codeHash],
-    ['runs', `${isolation}. ${ISOLATION_WORDS[isolation]}`],
-    ['state', stateWords(state)],
-    ['may ask', listed(hostWords(manifest)) ?? 'no host'],
-    ['gets tokens at', listed(tokenHostWords(manifest))],
-    ['may also send', listed(methodWords(manifest))],
-    ['sockets', listed(socketWords(manifest))],
-    ['programs', listed(manifest.programs ?? [])],
-    ['verifies', listed(actions.map(({ action, version, title }) => `${title} (${action}, version ${version})`))],
-    ['connects', listed(connections.map(({ provider, title }) => `${title} (${provider})`))],
-    ['reads through', listed(readsThrough)],
-    ['anchors on', chain],
-    ['signs with', signsWith],
   ]
 }
