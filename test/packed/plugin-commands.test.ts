@@ -278,10 +278,6 @@ t.test('what is no plugin, or does not load, is refused, and leaves everything a
     [['@claimcheck/plugin-mail-of-nobody'], /Claimcheck is not published/],
     [['@claimcheck/plugin-chain@9.0.0'], /Claimcheck is not published/],
     [[broken], /npm failed[\s\S]*The archive cannot be read: fetch or pack it again/],
-    [[join(top, 'missing.tgz')], /There is no file or folder/],
-    [[top], /has no package\.json/],
-    [['Not A Name'], /is no package: write NAME/],
-    [['git+ssh://example.com/x'], /is no package: write NAME/],
   ]
   for (const [args, expected] of rows) await refused(t, ['add', ...args, '--yes'], expected)
   await refused(

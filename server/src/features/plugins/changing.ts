@@ -73,7 +73,7 @@ export function addPlugin(given: string, options: ConfirmOptions, parts: Parts):
     )
     refuseChangedRules(name, rules)
     const provenance = await provenanceIn(config, source, stopped)
-    await confirm(options, consentLines(plugin, provenance), `Add ${visible(name)}?`, stopped)
+    await askConsent(options, consentLines(plugin, provenance), `Add ${visible(name)}?`, stopped)
     writeConfig(config.configFile, (text) => withPlugin(text, { use: name }), first)
     return { plugin, provenance, configFile: config.configFile }
   })
@@ -98,13 +98,15 @@ export function updatePlugin(given: string, options: ConfirmOptions, parts: Part
     const { name } = source
     const index = indexOf(name, config)
     await refuseUpdate(source, config, index)
-    const before = await ifLoaded(config, config.plugins, async (registry) => {
+    // Nobody consented yet to run the new version without a sandbox.
+    const plugins = config.plugins.map((entry, at) => (at === index ? { ...entry, isolation: undefined } : entry))
+    const before = await ifLoaded(config, plugins, async (registry) => {
       const plugin = pluginAt(registry, index)
       return { plugin: overviewOf(plugin), digest: plugin.identity.codeHash, offers: offersOf(registry) }
     })
     await npm(installing({ ...source, wanted: source.wanted ?? 'latest' }))
     const after = await loading(name, () =>
-      withLoaded(config, config.plugins, async (registry) => ({
+      withLoaded(config, plugins, async (registry) => ({
         plugin: overviewOf(pluginAt(registry, index)),
         digest: pluginAt(registry, index).identity.codeHash,
         offers: offersOf(registry),
@@ -118,7 +120,7 @@ export function updatePlugin(given: string, options: ConfirmOptions, parts: Part
     refuseChangedRules(name, after.rules)
     const use = (await readIfThere(parts.withServices, config.databaseUrl, useIn)) ?? NO_USE
     refuseLosses(`${name} ${after.plugin.version ?? ''}`, lostUse(use, before?.offers, after.offers), KEEP_VERSION)
-    await confirm(
+    await askConsent(
       options,
       updateLines(before?.plugin, after.plugin, provenance, changes),
       `Update ${visible(name)}?`,
@@ -325,6 +327,12 @@ async function provenanceIn(config: HostConfig, { name }: PluginSource, stopped:
   const located = await locatePlugin(name, config.pluginDir)
   if (await isShipped(located)) return { builtBy: undefined, words: 'no provenance: it comes with this server' }
   return readProvenance(config.pluginDir, name, stopped)
+}
+
+/** @throws CommandError without consent, and also with `--yes` where the command has to end */
+async function askConsent(options: ConfirmOptions, meaning: string, question: string, stopped: AbortSignal) {
+  await confirm(options, meaning, question, stopped)
+  stopped.throwIfAborted()
 }
 
 /** Writes a plugin for a person who decides on it. */

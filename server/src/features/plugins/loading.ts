@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CommandError } from '@claimcheck/command-line/errors'
+import { typed } from '@claimcheck/command-line/typed'
 import type { PluginEntry } from '../../config/config.ts'
 import { locatePlugin } from '../../plugins/package.ts'
 import { PluginError } from '../../plugins/plugin-error.ts'
@@ -87,7 +88,7 @@ export function refusalOf(name: string, { problems }: PluginError): CommandError
   const lines = [
     `${name} does not load beside the configured plugins, and everything is as it was:`,
     ...problems.map((problem) => `  ${problem}`),
-    `  ${advice ?? 'Tell its author, or mend the other plugins that are named here first: ./claimcheck plugins.'}`,
+    `  ${advice ?? `Tell its author, or mend the other plugins that are named here: ${typed('plugins')}`}`,
   ]
   return new CommandError('refused', lines.join('\n'))
 }

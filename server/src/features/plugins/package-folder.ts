@@ -43,7 +43,7 @@ export function keepPackages(folder: string): KeptPackages {
     if (existsSync(join(folder, PACKAGES))) linkAll(join(folder, PACKAGES), join(kept, PACKAGES))
   } catch (error) {
     forget()
-    throw error
+    throw notWritable(error)
   }
   return {
     restorePrograms() {
@@ -69,9 +69,13 @@ function newFolder(folder: string): string {
   try {
     return mkdtempSync(join(folder, '.claimcheck-packages-'))
   } catch (error) {
-    const message = `The folder of the configuration file cannot be written: ${(error as Error).message}\n  Run this command as the user who owns it, and with room on its disk.`
-    throw new CommandError('not_configured', message)
+    throw notWritable(error)
   }
+}
+
+function notWritable(error: unknown): CommandError {
+  const message = `The folder of the configuration file cannot be written: ${(error as Error).message}\n  Run this command as the user who owns it, and with room on its disk.`
+  return new CommandError('not_configured', message)
 }
 
 function replaceBy(kept: string, folder: string): void {
