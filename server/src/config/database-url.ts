@@ -1,5 +1,5 @@
 /** Reads the URL of the database, and shows it without its password. */
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseUrl } from '@claimcheck/core/plugin'
 import { isLoopback } from '../base/loopback.ts'
@@ -86,6 +86,12 @@ export function describeDatabase(databaseUrl: string): string {
 /** Makes the URL of a database that is a file. */
 export function fileUrl(path: string): string {
   return SQLITE + path
+}
+
+/** Tells whether a database is a file that is not made yet. */
+export function isUnmade(databaseUrl: string): boolean {
+  const file = sqliteFile(databaseUrl)
+  return file !== undefined && !existsSync(file)
 }
 
 /** Returns the path of a database that is a file; undefined for other databases. */

@@ -1,7 +1,6 @@
 /** Finds which claims wait for a plugin and which connections it reads through, so that neither loses it. */
-import { existsSync } from 'node:fs'
 import type { Instant } from '@claimcheck/core/rules'
-import { sqliteFile } from '../../config/database-url.ts'
+import { isUnmade } from '../../config/database-url.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { WithServices } from '../../host/feature.ts'
 import { type Reader, type Registry, readerOf } from '../../plugins/registry.ts'
@@ -23,8 +22,7 @@ export async function readIfThere<T>(
   databaseUrl: string,
   work: (read: HostServices['storage']['read']) => Promise<T>,
 ): Promise<T | undefined> {
-  const file = sqliteFile(databaseUrl)
-  if (file !== undefined && !existsSync(file)) return undefined
+  if (isUnmade(databaseUrl)) return undefined
   return withServices(({ storage }) => work(storage.read), { asIs: true })
 }
 
