@@ -5,7 +5,7 @@ import t from 'tap'
 
 const SERVER = resolve('server/src')
 
-/** Where a database is named: in its own files, where the scheme of the URL is read and picks the file, in the list of documentation, where operators see its codes and settings, and where plugins read databases. */
+/** Where a database is named: in its own files, where the scheme of the URL is read and picks the file, in the list of documentation, where operators see its codes and settings, and where plugins read databases or are listed. */
 const NAMED_IN = [
   'storage/sqlite.ts',
   'storage/sqlite-drivers.ts',
@@ -21,6 +21,7 @@ const NAMED_IN = [
   'features/log/durability-warnings.ts',
   'outbound/databases.ts',
   'plugins/problems.ts',
+  'plugins/shelf-table.ts',
 ]
 
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm
