@@ -44,8 +44,11 @@ export interface RequestGuard {
 export interface Transport<A> {
   /** Admits a URL. @param publicOnly true where a claim names the address @throws DestinationError for an address that the host does not reach */
   admitUrl(text: string, publicOnly: boolean): A & { readonly url: URL }
-  /** Admits the address of another origin to which content with a known digest is redirected. A host that reads none there leaves it out. */
-  readonly admitContent?: (text: string) => A & { readonly url: URL }
+  /**
+   * Admits the address of another origin to which content with a known digest is redirected, as `admitUrl` does. A host that reads none there leaves
+   * it out.
+   */
+  readonly admitContent?: (text: string, publicOnly: boolean) => A & { readonly url: URL }
   /** Admits an address of a socket, as `admitUrl` does. */
   admitSocket(address: SocketAddress, publicOnly: boolean): A
   send(admitted: A & { readonly url: URL }, init: SendInit, maxBytes: number): Promise<Response>

@@ -135,24 +135,30 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
   }
 
   /**
-   * Follows a redirect to another origin for content whose digest is known. Neither credentials nor a certificate go there, and its clock is not
-   * the destination's.
+   * Follows a redirect to another origin for content whose digest is known. Neither credentials nor a certificate go there. Nothing but the content
+   * comes back: neither its clock nor its failures are the destination's. The attack: a place that a claim names leads to a private address.
    */
   async function readElsewhere(
     { status }: Response,
     digest: string | false | undefined,
     redirect: { readonly location: string; readonly admitted: AdmittedUrl },
   ): Promise<Response> {
+    const isTarget = usage.grant(origin) === 'target'
     const url = digest ? parseUrl(redirect.location, redirect.admitted.url.href) : undefined
-    const admitted = url && transport.admitContent?.(url.href)
+    const admitted = url && transport.admitContent?.(url.href, isTarget)
     if (!admitted) throw new DestinationError('unexpected_response', { status })
     const headers = requestHeaders({ userAgent: guard.userAgent }, new Map())
     const received = (bytes: number) => usage.received(bytes, 'body')
     const sentAt = now()
     return usage.counted(async (sentAgain) => {
       const init = { method: 'GET', headers, signal: timer.signal, sentAgain, received }
-      const result = await transport.send(admitted, init, usage.most.bodyBytes)
-      return { result, readings: { ...NO_READINGS, sentAt } }
+      const response = await transport.send(admitted, init, usage.most.bodyBytes)
+      if (!response.ok) {
+        await response.body?.cancel()
+        throw new DestinationError('unexpected_response', { status })
+      }
+      // The destination has answered already, by its redirect.
+      return { result: new Response(response.body), readings: { ...NO_READINGS, sentAt }, isSilent: true }
     })
   }
 

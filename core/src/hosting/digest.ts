@@ -85,7 +85,7 @@ export function readContentDigest(text: unknown, { method = 'GET', call, redirec
 }
 
 /**
- * Reads an answer with known content to its end. Answers of other statuses than 200 stay as they are.
+ * Reads an answer with known content to its end. Answers without success stay as they are.
  * @param url the address that was asked, in place of that of another origin, which is often signed
  * @throws DestinationError `unexpected_response` for other content, also that of the body, such as `too_large`
  */
@@ -95,7 +95,7 @@ export async function requireContent(
   { url, createHash }: { readonly url: string; readonly createHash: CreateHash },
 ): Promise<Response> {
   const { status, headers } = response
-  if (status !== 200) return response
+  if (!response.ok) return response
   const bytes = new Uint8Array(await response.arrayBuffer())
   const hash = createHash(algorithm)
   hash.update(bytes)

@@ -100,7 +100,7 @@ export function createCheckRequests(
   }
   const requests = guardRequests<Admitted>(rules, {
     admitUrl: gate.checkUrl,
-    admitContent: (text) => gate.checkUrl(text),
+    admitContent: gate.checkUrl,
     admitSocket: gate.checkSocket,
     send,
     dial: (address, admitted) => dial(address, { lookup: gate.lookupFunction(admitted), ca }),

@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import { bearer } from '@claimcheck/core/plugin'
+import { createCheckRequests } from '@claimcheck/server/outbound/check-requests'
+import { createGate } from '@claimcheck/server/outbound/gate'
 import t, { type Test } from 'tap'
 import { code, guardOf, outboundTo, serve } from '../support/loopback.ts'
 
@@ -45,6 +47,8 @@ t.test('a redirect to another origin is followed, without credentials and withou
     const response = await requests.fetch(url, { ...KNOWN, contentDigest })
     t.equal(await response.text(), CONTENT)
     t.equal(response.url, url, 'the signed address stays at the host')
+    t.strictSame([...response.headers.keys()], [], 'what another origin says of itself stays at the host')
+    t.equal(requests.answers(), 1, 'the destination answered once')
     const { ahead, ageMs } = requests.readings()
     t.ok(ahead && Math.abs(ahead.least) < 60_000, 'the clock is that of the destination')
     t.equal(ageMs, 0)
@@ -66,12 +70,46 @@ t.test('other content is refused, wherever it comes from', async (t) => {
   t.equal(await code(large.check().fetch(large.url, KNOWN)), 'too_large')
 })
 
-t.test('an answer without content is the answer', async (t) => {
-  const gone = await places(t, { store: (_, response) => response.writeHead(404).end('<Error/>') })
-  t.equal((await gone.check().fetch(gone.url, KNOWN)).status, 404)
-  const onwards = await places(t, { store: (_, response) => response.writeHead(302, { location: '/again' }).end() })
-  t.equal((await onwards.check().fetch(onwards.url, KNOWN)).status, 302, 'one redirect is followed')
-  t.equal(onwards.asked.length, 1)
+t.test('another origin gives the content and nothing else', async (t) => {
+  for (const status of [302, 403, 404, 429, 500]) {
+    const store: RequestListener = (_, response) =>
+      response.writeHead(status, { location: '/again', 'retry-after': '9' }).end('<Error/>')
+    const { url, check, asked } = await places(t, { store })
+    await t.rejects(check().fetch(url, KNOWN), { code: 'unexpected_response', status: 307 }, `${status}`)
+    t.equal(asked.length, 1, 'one redirect is followed')
+  }
+  for (const status of [203, 206]) {
+    const store: RequestListener = (_, response) => response.writeHead(status).end('forged')
+    const forged = await places(t, { store })
+    t.equal(await code(forged.check().fetch(forged.url, KNOWN)), 'unexpected_response', `${status} elsewhere`)
+    const own = await places(t, { store: () => {}, registry: store })
+    t.equal(await code(own.check().fetch(own.url, KNOWN)), 'unexpected_response', `${status} at the destination`)
+  }
+  const own = await places(t, { store: () => {}, registry: (_, response) => response.writeHead(404).end('{}') })
+  t.equal((await own.check().fetch(own.url, KNOWN)).status, 404, 'a failure of the destination is its own')
+})
+
+t.test('a place that a claim names leads to no private address, whatever the operator allows', async (t) => {
+  const asked: string[] = []
+  const location = 'http://10.0.0.5:8080/admin'
+  const guard = guardOf('https://registry.example', {
+    reach: { hosts: ['target'], mayReveal: false },
+    connected: undefined,
+  })
+  const requests = createCheckRequests(guard, {
+    gate: createGate(['10.0.0.5:8080']),
+    // Nothing can be public here, so that the requests themselves end in the test.
+    async send({ url }) {
+      asked.push(url.href)
+      return url.href === location ? new Response(CONTENT) : new Response(null, { status: 307, headers: { location } })
+    },
+    ca: undefined,
+    limitDigests: (_, read) => read(),
+    memoryOf: () => t.fail('no credentials') as never,
+  })
+  const { contentDigest } = KNOWN
+  t.equal(await code(requests.fetch('https://registry.example/blob', { contentDigest })), 'unavailable')
+  t.strictSame(asked, ['https://registry.example/blob'])
 })
 
 t.test('nothing private is asked, and nothing without a digest', async (t) => {
