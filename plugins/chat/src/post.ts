@@ -163,7 +163,8 @@ function textStay(
   now: Instant,
 ): Stay | undefined {
   const inTimeUntil = claimedAt + profile.toleranceMs
-  const textSince = hidesEdits ? undefined : (editedAt ?? postedAt)
+  // Who posts may choose the time of an edit, too (Mattermost): no text is older than its post, or dated where the post is not.
+  const textSince = hidesEdits || postedAt === undefined ? undefined : Math.max(postedAt, editedAt ?? postedAt)
   // A message that was never edited until an earlier read had the text of that read since it was posted.
   const other = previous.findLast(({ observation }) => observation.mark === 'never_before')
   const from = postedAt === undefined ? undefined : Math.max(postedAt, other?.sentAt ?? 0)

@@ -4,7 +4,9 @@ import type { Reads } from '../reads.ts'
 import type { Options } from './connection.ts'
 
 const OrNull = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
-const Moment = Type.Integer({ minimum: 0 })
+/** The last moment that a date can have: who posts may send any number. */
+const LAST_MOMENT = 8.64e15
+const Moment = Type.Integer({ minimum: 0, maximum: LAST_MOMENT })
 const Post = Type.Object({
   id: Type.String(),
   channel_id: Type.String(),

@@ -17,6 +17,7 @@ import {
   type Row,
   roomOf,
   rowsOf,
+  type Scene,
   SECOND,
   TEXT,
   TRUE,
@@ -423,6 +424,29 @@ const FALSE: readonly Row[] = [
       submittedMs: 41 * MINUTE,
     }),
   ),
+  // `createPost` resets the `create_at` of who does not administer, and stores the `edit_at` that anybody sends (model/post.go, api4/post.go).
+  ...[
+    ['by anybody', {}, {}],
+    ['by an administrator', { create_at: START }, { admins: [AUTHOR] }],
+    ['by a plugin', { create_at: START, props: { from_plugin: 'true' } }, {}],
+    ['at another server', { create_at: START, remote_id: idOf('another server') }, {}],
+  ].map(([whose, extra, mattermost]) =>
+    row(
+      ['late', 'late', 'unverifiable'],
+      `posted after forty minutes ${whose}, with an edit that is dated back`,
+      'who posts chooses edit_at',
+      () => ({
+        room: room().post(40 * MINUTE, { extra: { ...(extra as object), edit_at: START + SECOND } }),
+        params: { ...params, message: idAfter('mattermost', 40 * MINUTE) },
+        submittedMs: 41 * MINUTE,
+        mattermost: mattermost as NonNullable<Scene['mattermost']>,
+      }),
+    ),
+  ),
+  row(OTHER_UNTOLD, 'another text, with an edit at no time that there is', 'who posts chooses edit_at', () => ({
+    room: room().post(0, { text: OTHER_TEXT, extra: { edit_at: 9e15 } }),
+    params,
+  })),
   row(
     ['late', 'unverifiable', 'late'],
     'posted after forty minutes by an administrator whose roles are hidden, and dated back',
