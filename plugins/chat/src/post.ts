@@ -116,7 +116,7 @@ function findAuthor(authors: readonly string[], claimed: string | undefined) {
   if (claimed === undefined) return { found_author: authors[0], isAuthorOpen: false }
   const ofKind = authors.find((one) => one === claimed) ?? authors.find((one) => kindOf(one) === kindOf(claimed))
   if (ofKind !== undefined) return { found_author: ofKind, isAuthorOpen: false }
-  // What an app posted may tell only one of its ids, and an organization may know a user of a team by another one.
+  // A message of an app may tell only one of its ids, and an organization may know a user of a team by another one.
   const isOpen = authors.length === 0 || authors.some((one) => /^[AB]/.test(one)) || /^[UW]/.test(claimed)
   return { found_author: isOpen ? undefined : authors[0], isAuthorOpen: isOpen }
 }

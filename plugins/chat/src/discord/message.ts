@@ -41,15 +41,16 @@ function showsContent({ content, attachments = [], embeds = [], components = [],
 function postOf(message: Message): Post {
   const { id, type, author, content, edited_timestamp } = message
   const editedAt = edited_timestamp === null ? undefined : Date.parse(edited_timestamp)
+  // An answer to a command may be empty at first, and is filled within a quarter of an hour without a mark of an edit.
+  const hidesEdits = BY_COMMAND.includes(type) && editedAt === undefined
   return {
     id,
     postedAt: instantOf(id),
     authors: [author.id],
     texts: showsContent(message) ? [content] : undefined,
     editedAt,
-    // What answers a command may be empty at first, and is filled within a quarter of an hour without a mark of an edit.
-    hidesEdits: BY_COMMAND.includes(type) && editedAt === undefined,
-    wasNeverEdited: editedAt === undefined,
+    hidesEdits,
+    wasNeverEdited: editedAt === undefined && !hidesEdits,
   }
 }
 

@@ -25,7 +25,7 @@ export type Options = Static<typeof Options>
 
 const HELP = `Make an internal app at api.slack.com/apps with the bot scopes channels:history, for private channels groups:history, and no others.
 Install it to the workspace, not to a whole organization, and invite it to the channels. Slack gives apps that are distributed without its
-Marketplace one look a minute, by which nobody is blamed.`
+Marketplace one look a minute, by which nobody is blamed for a missing message.`
 
 export const connectionType = defineConnectionType<typeof Options>({
   provider: 'slack',

@@ -6,6 +6,7 @@ import { openSlack } from './api.ts'
 import type { Options } from './connection.ts'
 
 const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]))
+const Parts = Type.Optional(Type.Union([Type.Array(Type.Unknown()), Type.Null()]))
 const Message = Type.Object({
   ts: Type.String(),
   subtype: Text,
@@ -16,7 +17,8 @@ const Message = Type.Object({
   bot_profile: Type.Optional(Type.Union([Type.Object({ app_id: Text }), Type.Null()])),
   thread_ts: Text,
   edited: Type.Optional(Type.Union([Type.Object({ ts: Type.String() }), Type.Null()])),
-  blocks: Type.Optional(Type.Union([Type.Array(Type.Unknown()), Type.Null()])),
+  blocks: Parts,
+  attachments: Parts,
 })
 export const Messages = Type.Object({
   messages: Type.Array(Message),
@@ -81,8 +83,8 @@ function postOf(message: Message): Found {
     authors: authors.filter((one): one is string => one != null && /^[UWBA][0-9A-Z]+$/.test(one)),
     texts: [text, decodeEntities(text)],
     editedAt,
-    // An app that changes a message with blocks leaves no mark of the edit.
-    hidesEdits: byApp && (message.blocks ?? []).length > 0,
+    // An app that changes a message with blocks leaves no mark of the edit. Of attachments, Slack does not say whether it does.
+    hidesEdits: byApp && [message.blocks, message.attachments].some((parts) => (parts ?? []).length > 0),
     wasNeverEdited: editedAt === undefined && !byApp,
   } satisfies Post
 }
