@@ -8,6 +8,7 @@ export {
   secretNames,
   withoutSecretValues,
 } from './contract/auth.ts'
+export { requireFingerprintText } from './contract/fingerprint-text.ts'
 export { createHttp } from './contract/http.ts'
 export { isPlugin, PLUGIN_API } from './contract/plugin.ts'
 export { profileProblems, profileWarnings } from './contract/profile-problems.ts'

@@ -89,7 +89,8 @@ export interface CheckContext {
    * Makes the keyed fingerprint of a text: `hmac-sha256:` and the hexadecimal HMAC-SHA-256, by a key of the connection, of
    * `claimcheck.fingerprint:` and the text. It hides values that are too few for a hash, such as a state or an address, from readers of a receipt.
    * @param key `credential()` of a declaration of the scheme `fingerprint`
-   * @throws DestinationError `misconfigured` where the connection has no key, or one of less than 16 characters
+   * @throws DestinationError `misconfigured` where the connection has no key, or one of less than 16 characters; `too_large` for a text
+   * of more than 32,768 characters
    */
   readonly fingerprint: (key: DeclaredCredential, text: string) => Promise<string>
   /**

@@ -1,5 +1,6 @@
 /** Makes keyed fingerprints of values that are too few to hide behind a hash alone. No request carries the key. */
 import { DestinationError } from '../../contract/destination-error.ts'
+import { requireFingerprintText } from '../../contract/fingerprint-text.ts'
 import { utf8 } from '../../encoding.ts'
 import { Type } from '../../typebox.ts'
 import { BreachError } from '../failures.ts'
@@ -16,7 +17,6 @@ export interface FingerprintCredential {
 /** Begins each text, so that no fingerprint is a signature or a password of another use of the same key. */
 const PURPOSE = 'claimcheck.fingerprint:'
 const SHORTEST_KEY = 16
-const LONGEST_TEXT = 1024 * 1024
 
 export const fingerprint: Scheme<FingerprintCredential> = {
   form: Type.Object(
@@ -28,8 +28,8 @@ export const fingerprint: Scheme<FingerprintCredential> = {
     throw new BreachError('a key of fingerprints goes into no request')
   },
   fingerprint({ key: option }, text, { required }) {
-    if (typeof text !== 'string' || text.length > LONGEST_TEXT)
-      throw new BreachError('a fingerprint is made of a text of at most 1 MiB')
+    if (typeof text !== 'string') throw new BreachError('a fingerprint is made of a text')
+    requireFingerprintText(text)
     const key = required(option)
     if (key.length < SHORTEST_KEY) throw new DestinationError('misconfigured')
     return `hmac-sha256:${encodeBytes(macOf('sha256', utf8(key), PURPOSE + text), 'hex')}`

@@ -1,6 +1,6 @@
 /** Runs inside a plugin's own process: builds the contexts of checks and probes, in which each use of the host is a call of the host. */
 
-import { createHttp } from '@claimcheck/core/hosting'
+import { createHttp, requireFingerprintText } from '@claimcheck/core/hosting'
 import {
   type CheckContext,
   type CheckLimits,
@@ -57,7 +57,11 @@ export function createRuns(frames: Frames) {
     return {
       fetch,
       http: createHttp({ fetch, now: clock.now, limits }),
-      fingerprint: (key, text) => host.call(id, 'fingerprint', key, text),
+      async fingerprint(key, text) {
+        // A longer message would end the process.
+        requireFingerprintText(String(text))
+        return host.call(id, 'fingerprint', key, text)
+      },
       resolve: (url) => host.call(id, 'resolve', url),
       connect: (url, init = {}) => connect(host, id, url, init),
       query: (url, query) => host.call(id, 'query', url, query),

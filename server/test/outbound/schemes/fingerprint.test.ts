@@ -30,7 +30,7 @@ async function checkWith(t: Test, key?: string) {
 
 t.test('a fingerprint is the HMAC of its purpose and the text', async (t) => {
   const { check, arrived } = await checkWith(t, KEY)
-  for (const text of ['', 'a@acme.example', 'zażółć\n=1', 'a'.repeat(100_000)]) {
+  for (const text of ['', 'a@acme.example', 'zażółć\n=1', 'a'.repeat(32_768)]) {
     const expected = createHmac('sha256', KEY).update(`claimcheck.fingerprint:${text}`).digest('hex')
     t.equal(await check().fingerprint(FINGERPRINTS, text), `hmac-sha256:${expected}`)
   }
@@ -61,5 +61,5 @@ t.test('the key goes into no request, and no other secret makes fingerprints', a
   const refused = check()
   await t.rejects(refused.fingerprint(FINGERPRINTS, 7 as never), /is made of a text/)
   t.ok(refused.breach(), 'what the plugin reports after that is no evidence')
-  await t.rejects(check().fingerprint(FINGERPRINTS, 'a'.repeat(1024 * 1024 + 1)), /at most 1 MiB/)
+  await t.rejects(check().fingerprint(FINGERPRINTS, 'a'.repeat(32_769)), { code: 'too_large' })
 })

@@ -216,6 +216,12 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     return told(`${status} ${url.slice(base_url.length)}`)
   },
   'makes a fingerprint': async ({ fingerprint }, at) => told(await fingerprint(credential('fingerprints'), at)),
+  'makes fingerprints of long texts': async ({ fingerprint }) => {
+    // A control character is the longest in a message.
+    const made = await fingerprint(credential('fingerprints'), '\u0001'.repeat(32_768))
+    const { facts } = await hindrance(() => fingerprint(credential('fingerprints'), 'a'.repeat(32_769)))
+    return told(`${made.length} ${facts.told}`)
+  },
   'makes a fingerprint by another secret': ({ fingerprint }) =>
     hindrance(() => fingerprint(credential('hook'), 'text')),
   'puts a declared secret into a header': ({ fetch, connection }) => {

@@ -114,6 +114,7 @@ t.test('the host makes keyed fingerprints for a process, which never holds the k
   const { check } = await startDeeds(t)
   const mac = createHmac('sha256', HOOK).update('claimcheck.fingerprint:paid').digest('hex')
   t.match(await check('page', 'makes a fingerprint', 'paid'), { facts: { told: `hmac-sha256:${mac}` } })
+  t.match(await check('page', 'makes fingerprints of long texts'), { facts: { told: '76 too_large' } })
   t.match(await check('page', 'makes a fingerprint by another secret'), { facts: { told: 'the plugin failed' } })
 })
 
