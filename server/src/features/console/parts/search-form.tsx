@@ -22,23 +22,7 @@ export function SearchForm(props: SearchFormProps) {
   return (
     <search>
       <form method="get" action={action} class="filters">
-        <div class="search-line">
-          <label class="spoken" for="q">
-            {label}
-          </label>
-          <input
-            id="q"
-            name="q"
-            type="search"
-            value={value}
-            placeholder={placeholder}
-            autocomplete="off"
-            spellcheck={false}
-          />
-          <button type="submit" class="quiet">
-            Search
-          </button>
-        </div>
+        <SearchLine label={label} placeholder={placeholder} value={value} />
         <details id="filters" open={count > 0}>
           <summary>{count > 0 ? `Filters (${count})` : 'Filters'}</summary>
           <div class="inline">
@@ -53,5 +37,28 @@ export function SearchForm(props: SearchFormProps) {
         {clear !== undefined && <a href={clear}>Clear the filters</a>}
       </form>
     </search>
+  )
+}
+
+/** The field of a search, with its button. */
+export function SearchLine({ label, placeholder, value }: Pick<SearchFormProps, 'label' | 'placeholder' | 'value'>) {
+  return (
+    <div class="search-line">
+      <label class="spoken" for="q">
+        {label}
+      </label>
+      <input
+        id="q"
+        name="q"
+        type="search"
+        value={value}
+        placeholder={placeholder}
+        autocomplete="off"
+        spellcheck={false}
+      />
+      <button type="submit" class="quiet">
+        Search
+      </button>
+    </div>
   )
 }

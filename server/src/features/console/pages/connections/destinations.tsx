@@ -5,6 +5,7 @@ import { Empty } from '../../../../web/parts/table.tsx'
 import { ActionNames } from '../../../../web/parts/values.tsx'
 import { publicPaths } from '../../../../web/paths.ts'
 import { useWorkspace } from '../../page.tsx'
+import { SearchLine } from '../../parts/search-form.tsx'
 import { actionTitle } from '../../words.ts'
 
 /** The kinds of destinations in the order of the page, by the first word of their actions. */
@@ -12,12 +13,9 @@ const KINDS: Readonly<Record<string, string>> = {
   codehost: 'Code',
   registry: 'Packages',
   container: 'Container images',
-  deploy: 'Deployments',
   http: 'Web',
-  tracker: 'Tickets',
   chat: 'Messages',
   mail: 'Mail',
-  calendar: 'Calendars',
   payment: 'Payments',
   database: 'Databases',
   storage: 'Object storage',
@@ -51,22 +49,7 @@ export function Destinations({ registry, search }: DestinationsProps) {
       <h2 id="connect">Connect</h2>
       <search>
         <form method="get" action={`${at.connections}#connect`} class="filters">
-          <div class="search-line">
-            <label class="spoken" for="q">
-              Search destinations
-            </label>
-            <input
-              id="q"
-              name="q"
-              type="search"
-              value={search}
-              placeholder="github, invoice, deploy"
-              autocomplete="off"
-            />
-            <button type="submit" class="quiet">
-              Search
-            </button>
-          </div>
+          <SearchLine label="Search destinations" placeholder="github, refund, database" value={search} />
           {search !== '' && <a href={`${at.connections}#connect`}>Show all destinations</a>}
         </form>
       </search>
