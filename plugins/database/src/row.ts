@@ -57,7 +57,7 @@ async function observe(claim: Claim<Params>, read: Look, context: CheckContext):
   const { rows, kinds, tableId } = read
   const exact = rows.filter(({ isExact }) => isExact)
   const place = { ...(tableId !== undefined && { table_id: tableId }) }
-  // Where more rows are equal than are read, others may have the very key, too.
+  // Rows beyond those that are read may have the very key, too.
   const isOne = exact.length === 1 && rows.length < MOST_FOUND
   if (!isOne) {
     const found = exact.length > 0 ? 2 : 0

@@ -1,4 +1,4 @@
-/** What one look at a table shows, in the form that all databases share. */
+/** The result of one look at a table, in the form that all databases share. */
 import {
   type CheckContext,
   DestinationError,

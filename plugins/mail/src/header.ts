@@ -56,7 +56,7 @@ export function rightSideOf(id: string): string {
  */
 export function addressesIn(field: string): string[] {
   return splitList(field).flatMap((entry) => {
-    // What is in angle brackets is the address, behind a name and a route.
+    // The address is in angle brackets, behind a name and a route.
     const bracketed = /<(?:[^<>:]*:)?([^<>]*)>\s*$/.exec(entry)?.[1]
     // A local part in quotes may have spaces.
     const address = (bracketed ?? entry).replaceAll(/("(?:[^"\\]|\\.)*")|\s+/gs, '$1')

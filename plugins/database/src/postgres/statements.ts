@@ -6,7 +6,7 @@ import { MOST_FOUND } from '../table-read.ts'
 export const KEYS = ['first', 'second', 'third'] as const
 
 /**
- * What the account may not read is left out, step by step: `whole` has all; `unversioned` lacks the row's version, for an account with rights
+ * Statements that leave out, step by step, what the account may not read: `whole` has all; `unversioned` lacks the row's version, for an account with rights
  * to single columns; `bare` lacks the database's identity, too.
  */
 export const DEPTHS = ['whole', 'unversioned', 'bare'] as const

@@ -64,7 +64,7 @@ async function readMailbox(
   let named = newest.filter(isNamed)
   // A search finds ids that contain the claimed one, too.
   if (named.length === 0) named = (await reader.search(id)).filter(isNamed)
-  // Of two ids in a header no standard says which counts.
+  // No standard says which of two ids in a header counts.
   const copies = named.filter(({ ids }) => ids.length <= 1)
 
   // A provider that gives messages ids of its own files the claimed one under another id.

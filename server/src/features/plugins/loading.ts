@@ -27,7 +27,7 @@ export async function withLoaded<T>(
   plugins: readonly PluginEntry[],
   work: (registry: Registry) => Promise<T>,
 ): Promise<T> {
-  // Of an earlier start the data folder knows what a plugin said: here it has to start.
+  // An empty data folder, because a service's own remembers what a plugin said at an earlier start: here it has to start.
   const dataDir = mkdtempSync(join(tmpdir(), 'claimcheck-plugins-'))
   try {
     // No plugin may hold the data folder, either.
