@@ -1,12 +1,15 @@
 /** Durable private files: written whole or not at all, readable by their owner only. */
 import { randomBytes } from 'node:crypto'
 import {
+  chmodSync,
+  chownSync,
   closeSync,
   fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -47,9 +50,28 @@ export function writeNewFile(path: string, content: string): boolean {
  * when this returns.
  */
 export function replaceFile(path: string, content: string): void {
+  replaceBy(path, content)
+}
+
+/**
+ * Gives a file of the operator's another content as `replaceFile` does, with the same mode and owner. A link to the file stays one.
+ * @throws Error of the file system
+ */
+export function replaceContent(path: string, content: string): void {
+  const file = realpathSync(path)
+  const { mode, uid, gid } = statSync(file)
+  replaceBy(file, content, (draft) => {
+    const made = statSync(draft)
+    if (made.uid !== uid || made.gid !== gid) chownSync(draft, uid, gid)
+    chmodSync(draft, mode & 0o7777)
+  })
+}
+
+function replaceBy(path: string, content: string, prepare: (draft: string) => void = () => {}): void {
   const draft = draftOf(path)
   try {
     writeWhole(draft, content)
+    prepare(draft)
     renameSync(draft, path)
   } finally {
     rmSync(draft, { force: true })

@@ -26,13 +26,22 @@ export function writeFirstConfig(env: Env, cwd: string): string | undefined {
   if (!isFirstStart(env, cwd)) return undefined
   const file = resolve(cwd, DEFAULT_FILE)
   try {
-    writeFileSync(file, FIRST_CONFIG, { flag: 'wx' })
+    writeNewConfig(file, FIRST_CONFIG)
     return DEFAULT_FILE
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code !== 'ENOSPC' && code !== 'EDQUOT') return undefined
-    // A file that is cut off would end every later start, and after a start without it there would never be plugins.
-    rmSync(file, { force: true })
+    // After a start without the file there would never be plugins.
     throw new ConfigError([`${DEFAULT_FILE} cannot be written: ${message}`])
+  }
+}
+
+/** Writes a configuration file that is not there. A part of one would end every later start, and is removed. @throws Error of the file system */
+export function writeNewConfig(file: string, content: string): void {
+  try {
+    writeFileSync(file, content, { flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(file, { force: true })
+    throw error
   }
 }

@@ -1,21 +1,5 @@
 /** Changes the list of plugins in the text of a configuration file, and leaves the rest of the text as its author wrote it. */
-
-import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  fsyncSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { syncFolder } from '../base/files.ts'
 
 interface Entry {
   readonly use: string
@@ -66,8 +50,7 @@ function agreed(text: string, wanted: File): string {
 }
 
 function insert(text: string, written: string): string {
-  const members = childrenAt(text, text.indexOf('{'))
-  const list = members.find((member) => /^"plugins"\s*:/.test(text.slice(member.start, member.end)))
+  const { members, list } = pluginsIn(text)
   if (list === undefined) {
     const open = text.indexOf('{') + 1
     const before = members[0] === undefined ? '\n  ' : text.slice(open, members[0].start)
@@ -83,14 +66,18 @@ function insert(text: string, written: string): string {
 }
 
 function cut(text: string, index: number): string {
-  const members = childrenAt(text, text.indexOf('{'))
-  const list = members.find((member) => /^"plugins"\s*:/.test(text.slice(member.start, member.end)))
+  const { list } = pluginsIn(text)
   if (list === undefined) return text
   const entries = childrenAt(text, text.indexOf('[', list.start))
   const { start, end } = entries[index]!
   const [before, after] = [entries[index - 1], entries[index + 1]]
   if (before) return text.slice(0, before.end) + text.slice(end)
   return text.slice(0, start) + text.slice(after ? after.start : end)
+}
+
+function pluginsIn(text: string): { readonly members: readonly Span[]; readonly list: Span | undefined } {
+  const members = childrenAt(text, text.indexOf('{'))
+  return { members, list: members.find(({ start, end }) => /^"plugins"\s*:/.test(text.slice(start, end))) }
 }
 
 const STEPS: Readonly<Record<string, number>> = { '[': 1, '{': 1, ']': -1, '}': -1 }
@@ -113,31 +100,4 @@ function childrenAt(text: string, open: number): readonly Span[] {
     depth = next
   }
   return found
-}
-
-/**
- * Gives a file of the operator's another content, with the same mode and owner: after a crash it is the old one or the new one, whole.
- * @throws Error of the file system
- */
-export function replaceContent(path: string, content: string): void {
-  // A link to the file stays one.
-  const file = realpathSync(path)
-  const { mode, uid, gid } = statSync(file)
-  const draft = `${file}.${randomBytes(6).toString('hex')}.tmp`
-  try {
-    const handle = openSync(draft, 'wx', 0o600)
-    try {
-      writeFileSync(handle, content)
-      fsyncSync(handle)
-    } finally {
-      closeSync(handle)
-    }
-    const made = statSync(draft)
-    if (made.uid !== uid || made.gid !== gid) chownSync(draft, uid, gid)
-    chmodSync(draft, mode & 0o7777)
-    renameSync(draft, file)
-  } finally {
-    rmSync(draft, { force: true })
-  }
-  syncFolder(dirname(file))
 }

@@ -1,7 +1,8 @@
 /** Changes of the list of plugins: the text around a change stays as its author wrote it. */
 import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceContent, withoutPlugin, withPlugin } from '@claimcheck/server/config/plugin-lines'
+import { replaceContent } from '@claimcheck/server/base/files'
+import { withoutPlugin, withPlugin } from '@claimcheck/server/config/plugin-lines'
 import t from 'tap'
 
 const ADDED = { use: 'claimcheck-plugin-acme' }

@@ -1,5 +1,5 @@
 /** Adds, replaces and removes plugins of an installation. Each change happens as a whole, with the operator's consent, or leaves everything as it was. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Fact, factLines } from '@claimcheck/cli/verify/facts'
 import { CommandError } from '@claimcheck/command-line/errors'
@@ -7,9 +7,10 @@ import { formatInstant } from '@claimcheck/core/rules'
 import { installedAt } from '@claimcheck/core/sandbox/package-dependencies'
 import { readPackageJson, textMember } from '@claimcheck/core/sandbox/package-json'
 import { visible } from '@claimcheck/core/words/plain-text'
+import { replaceContent } from '../../base/files.ts'
 import type { HostConfig, PluginEntry } from '../../config/config.ts'
-import { FIRST_CONFIG, isFirstStart } from '../../config/first-config.ts'
-import { replaceContent, withoutPlugin, withPlugin } from '../../config/plugin-lines.ts'
+import { FIRST_CONFIG, isFirstStart, writeNewConfig } from '../../config/first-config.ts'
+import { withoutPlugin, withPlugin } from '../../config/plugin-lines.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Program, WithServices } from '../../host/feature.ts'
 import { type ConfirmOptions, confirm } from '../../host/terminal/confirm.ts'
@@ -379,18 +380,9 @@ function updateLines(
 function writeConfig(path: string, change: (text: string) => string, first = '{}\n'): void {
   try {
     if (existsSync(path)) replaceContent(path, change(readFileSync(path, 'utf8')))
-    else writeFirst(path, change(first))
+    else writeNewConfig(path, change(first))
   } catch (error) {
     const message = `${basename(path)} cannot be written, and everything is as it was: ${(error as Error).message}\n  Run this command as the user who owns ${path}, where that can be written and has room.`
     throw new CommandError('not_configured', message)
-  }
-}
-
-function writeFirst(path: string, content: string): void {
-  try {
-    writeFileSync(path, content, { flag: 'wx' })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(path, { force: true })
-    throw error
   }
 }
