@@ -49,9 +49,9 @@ export function chunkChecker({ doctor, log }: Pick<Reads, 'doctor' | 'log'>): Ch
       const rows = await next
       next = read(logId, from, Math.min(end, from + LEAVES_PER_READ))
       next.catch(() => {})
-      yield* rows
+      yield rows
     }
-    yield* await next
+    yield await next
   }
 
   return async ({ logId, segments, signatures }) => {
@@ -64,7 +64,7 @@ export function chunkChecker({ doctor, log }: Pick<Reads, 'doctor' | 'log'>): Ch
     const missing = new Set(Array.from({ length: end - start }, (_, index) => start + index))
     const problems = createProblems()
 
-    for await (const { receipt, claim } of readAhead(logId, start, end)) {
+    async function examine({ receipt, claim }: Awaited<ReturnType<typeof read>>[number]): Promise<void> {
       const leaf = receipt.leafIndex
       const bounds = segments.find((segment) => leaf < segment.end)!
       const { leafHash, problems: found } = await examineReceipt(receipt, claim, bounds, keys)
@@ -73,6 +73,10 @@ export function chunkChecker({ doctor, log }: Pick<Reads, 'doctor' | 'log'>): Ch
       const asStored = receipt.leafHash
       stored.set(asStored.length === HASH_BYTES ? asStored : leafHash, (leaf - start) * HASH_BYTES)
       missing.delete(leaf)
+    }
+
+    for await (const rows of readAhead(logId, start, end)) {
+      for (const row of rows) await examine(row)
     }
     return { start, derived, stored, missing, problems: problems.list }
   }

@@ -67,12 +67,13 @@ function placeProblems(
   claim: StoredClaim | undefined,
   { notBefore, notAfter }: HeadBounds,
 ): string[] {
-  const { claimId, row } = claim ?? {}
-  return sentencesThatHold({
+  const row = claim?.row
+  const found = sentencesThatHold({
     'its claim is missing': !claim,
     'issued_at is not between its tree head and the one before': !(issuedAt >= notBefore && issuedAt <= notAfter),
-    [`claim ${claimId} differs in receipt_id or log_id`]: !!row && (row.receiptId !== receiptId || row.logId !== logId),
   })
+  const isOther = row && (row.receiptId !== receiptId || row.logId !== logId)
+  return isOther ? [...found, `claim ${claim.claimId} differs in receipt_id or log_id`] : found
 }
 
 /** Examines what an erasure leaves of a receipt, its leaf's hash: the tree and the signed roots tell whether it is the right one. */

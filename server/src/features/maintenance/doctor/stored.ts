@@ -90,6 +90,7 @@ function readClaim(texts: readonly (string | null)[]): Pick<StoredClaim, 'claimI
 function readAsWritten({ type, isJson, isNullable }: Column, text: string | null): unknown {
   if (text === null) return isNullable ? null : undefined
   if (type === 'text' && !isJson) return text
-  const value = jsonIn(text)
-  return (isJson || Number.isSafeInteger(value)) && JSON.stringify(value) === text ? value : undefined
+  const value = isJson ? jsonIn(text) : Number(text)
+  const written = isJson ? JSON.stringify(value) : Number.isSafeInteger(value) && String(value)
+  return written === text ? value : undefined
 }
