@@ -1,5 +1,4 @@
 /** The tour's stop at a package registry: a real Verdaccio. */
-import { createRequire } from 'node:module'
 import { Verdaccio } from '../../test/destinations/verdaccio.ts'
 import type { Stop } from './stop.ts'
 
@@ -8,7 +7,7 @@ export async function registryStop(): Promise<Stop> {
   const integrity = await verdaccio.publish('tour', '1.0.0')
   return {
     place: 'A package registry, Verdaccio',
-    plugin: { use: createRequire(import.meta.url).resolve('@claimcheck/plugin-registry') },
+    plugin: '@claimcheck/plugin-registry',
     allowPrivate: new URL(verdaccio.url).host,
     connect: ['npm', '--set', `base_url=${verdaccio.url}`],
     claims: [{ action: 'registry.package.publish', target: 'npm:tour', params: { version: '1.0.0', integrity } }],

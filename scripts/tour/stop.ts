@@ -2,12 +2,10 @@
 export interface Stop {
   /** The name that people know. */
   readonly place: string
-  /** The plugin that reads it, where it is not that of code hosts. */
-  readonly plugin?: object
+  /** The package that reads it, where it is not that of code hosts. */
+  readonly plugin?: string
   /** The loopback address at which it is here. */
   readonly allowPrivate: string
-  /** The environment that the process of the service needs. */
-  readonly env?: Readonly<Record<string, string>>
   /** The words after `connection add`; undefined if no connection is needed. */
   readonly connect: readonly string[] | undefined
   readonly claims: readonly TourClaim[]
@@ -20,4 +18,6 @@ export interface TourClaim {
   readonly action: string
   readonly target: string
   readonly params: Readonly<Record<string, unknown>>
+  /** The verdict of a claim that is false. */
+  readonly falsely?: 'mismatch' | 'failed'
 }

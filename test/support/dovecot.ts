@@ -99,6 +99,37 @@ export async function startDovecot({
   }
 }
 
+/** Lines for a mailbox of sent messages. */
+export const SENT = 'namespace inbox {\n inbox = yes\n mailbox Sent {\n  auto = create\n  special_use = \\Sent\n }\n}\n'
+
+export interface Filed {
+  readonly user: string
+  readonly password: string
+  readonly message: string
+  /** The date that the program chooses, quoted, with a space behind it; when left out, the server's own. */
+  readonly date?: string
+}
+
+/** Puts a message into the mailbox of sent messages as a mail program does. */
+export async function fileSent({ ports }: Dovecot, { user, password, message, date = '' }: Filed): Promise<void> {
+  const socket = connect(ports.imap, '127.0.0.1').setEncoding('latin1')
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk
+  })
+  for (const [line, answer] of [
+    ['', '* OK'],
+    [`a LOGIN ${user} ${password}\r\n`, 'a OK'],
+    [`b APPEND Sent ${date}{${message.length}}\r\n`, '+ '],
+    [`${message}\r\n`, 'b OK'],
+  ] as const) {
+    if (line) socket.write(line)
+    while (!text.includes(answer)) await once(socket, 'data')
+    text = ''
+  }
+  socket.destroy()
+}
+
 function configuration(folder: string, ports: Dovecot['ports'], hasTokens: boolean): string {
   const listener = (name: string, port: number, ssl: boolean) =>
     `inet_listener ${name} {\n address = 127.0.0.1\n port = ${port}\n ssl = ${ssl ? 'yes' : 'no'}\n}\n`

@@ -1,20 +1,17 @@
 // Test run: slow
 /** Copies are read at a real Dovecot: with SAVEDATE and without it, by TLS, STARTTLS and XOAUTH2. */
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { createMemoryRefreshes } from '@claimcheck/core/hosting'
 import type { CheckContext, Claim, ConnectionType, Manifest } from '@claimcheck/core/plugin'
 import { createVirtualClock, liveClaim } from '@claimcheck/core/testkit'
 import mail from '@claimcheck/plugin-mail'
 import t, { type Test } from 'tap'
 import { AUTHORITY, guardOf, INNER, outboundTo, resolveTo, serve } from '../../../server/test/support/loopback.ts'
-import { type Dovecot, dovecotProblem, startDovecot } from '../../../test/support/dovecot.ts'
+import { type Dovecot, dovecotProblem, fileSent, SENT, startDovecot } from '../../../test/support/dovecot.ts'
 import { fingerprintOf, KEY } from './fingerprints.ts'
 
 const PASSWORD = 'a-password-of-ann'
 const ID = 'a1@agent.acme.example'
 const MINUTE = 60_000
-const SENT = 'namespace inbox {\n inbox = yes\n mailbox Sent {\n  auto = create\n  special_use = \\Sent\n }\n}\n'
 /** What Dovecot announces but SAVEDATE and WITHIN, as before version 2.3.8. */
 const OLD = 'imap_capability = IMAP4rev1 LITERAL+ NAMESPACE UIDPLUS LIST-EXTENDED SPECIAL-USE\n'
 
@@ -28,28 +25,10 @@ async function start(t: Test, more = '', introspection?: string): Promise<Doveco
   return dovecot
 }
 
-/**
- * Puts a message into the mailbox as a mail program does.
- * @param date the date that the program chooses, quoted, with a space behind it; empty for the server's own
- */
-async function append({ ports }: Dovecot, id: string, date = '"02-Jan-2001 10:00:00 +0000" '): Promise<void> {
-  const socket = connect(ports.imap, '127.0.0.1').setEncoding('latin1')
+/** @param date the date that the program chooses, quoted, with a space behind it; empty for the server's own */
+async function append(dovecot: Dovecot, id: string, date = '"02-Jan-2001 10:00:00 +0000" '): Promise<void> {
   const message = `Date: Tue, 02 Jan 2001 10:00:00 +0000\r\nMessage-ID:\r\n <${id}>\r\nTo: Bob <bob@ACME.example>\r\n\r\nhi\r\n`
-  let text = ''
-  socket.on('data', (chunk) => {
-    text += chunk
-  })
-  for (const [line, answer] of [
-    ['', '* OK'],
-    [`a LOGIN ann ${PASSWORD}\r\n`, 'a OK'],
-    [`b APPEND Sent ${date}{${message.length}}\r\n`, '+ '],
-    [`${message}\r\n`, 'b OK'],
-  ] as const) {
-    if (line) socket.write(line)
-    while (!text.includes(answer)) await once(socket, 'data')
-    text = ''
-  }
-  socket.destroy()
+  await fileSent(dovecot, { user: 'ann', password: PASSWORD, message, date })
 }
 
 const options = {

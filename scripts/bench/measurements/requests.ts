@@ -16,7 +16,8 @@ const CLAIMS = 1_000
 const CONNECTIONS = 64
 // The stand-in runs git for every request.
 const PATIENCE_MS = 300_000
-const CODEHOST = { use: createRequire(import.meta.url).resolve('@claimcheck/plugin-codehost') }
+const { resolve } = createRequire(import.meta.url)
+const CODEHOST = { use: resolve('@claimcheck/plugin-codehost') }
 const SLUG = 'acme/app'
 const ACTIONS = ['pull_request.open', 'pull_request.merge', 'checks.pass', 'release.publish', 'issue.close']
 const MOST_A_CLAIM = { atMost: 1.1 }
@@ -45,11 +46,18 @@ export async function measureRequests(): Promise<Figure[]> {
 
 /** Many claims about one and the same thing. */
 async function countShared(start: () => Promise<Stop>, action: string): Promise<Figure[]> {
-  const { claims, requests = [], plugin = CODEHOST, allowPrivate, connect: how, close } = await start()
+  const {
+    claims,
+    requests = [],
+    plugin = '@claimcheck/plugin-codehost',
+    allowPrivate,
+    connect: how,
+    close,
+  } = await start()
   const claim = claims.find((one) => one.action === action)!
   const [provider, , ...options] = how!
   const settings = Object.fromEntries(options.map((option) => option.split(/=(.*)/s, 2)))
-  const installation = { plugins: [plugin as typeof CODEHOST], env: { ALLOW_PRIVATE: allowPrivate } }
+  const installation = { plugins: [{ use: resolve(plugin) }], env: { ALLOW_PRIVATE: allowPrivate } }
   await withConnection(installation, provider!, settings, (client) =>
     client.claimAll(Array.from({ length: CLAIMS }, () => claim)),
   )
@@ -63,7 +71,7 @@ async function pypiStop(): Promise<Stop> {
   pypi.upload('tour', '1.0.0')
   return {
     place: 'PyPI, by a stand-in',
-    plugin: { use: createRequire(import.meta.url).resolve('@claimcheck/plugin-registry') },
+    plugin: '@claimcheck/plugin-registry',
     allowPrivate: new URL(pypi.url).host,
     connect: ['pypi', '--set', `base_url=${pypi.url}`],
     claims: [{ action: 'registry.package.publish', target: 'pypi:tour', params: { version: '1.0.0' } }],
