@@ -1,0 +1,173 @@
+/** Reads calendars and their objects at a CalDAV server (RFC 4791), by the few methods that the manifest declares. */
+import {
+  basic,
+  type CheckContext,
+  type DavMethod,
+  DestinationError,
+  type Instant,
+  isOldCopy,
+  parseUrl,
+  statusError,
+} from '@claimcheck/core/plugin'
+import { normalizePath } from '../target.ts'
+import type { Options } from './connection.ts'
+import { childOf, type Element, parseXml } from './xml.ts'
+
+const DAV = '{DAV:}'
+const CALDAV = '{urn:ietf:params:xml:ns:caldav}'
+const NAMESPACES = 'xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"'
+
+const PROPERTIES = ['resourcetype', 'getlastmodified', 'owner', 'current-user-principal', 'current-user-privilege-set']
+
+/** The methods of WebDAV that the plugin sends. The text of `text-match` is a part of the UID, so that answers have others, too. */
+export const METHODS: readonly DavMethod[] = [
+  {
+    name: 'properties',
+    method: 'PROPFIND',
+    path: '/*',
+    depth: '0',
+    body: `<?xml version="1.0" encoding="utf-8"?><d:propfind ${NAMESPACES}><d:prop>${PROPERTIES.map((name) => `<d:${name}/>`).join('')}</d:prop></d:propfind>`,
+  },
+  {
+    name: 'events',
+    method: 'REPORT',
+    path: '/*',
+    depth: '1',
+    body: `<?xml version="1.0" encoding="utf-8"?><c:calendar-query ${NAMESPACES}><d:prop><d:getetag/><c:calendar-data/></d:prop><c:filter><c:comp-filter name="VCALENDAR"><c:comp-filter name="VEVENT"><c:prop-filter name="UID"><c:text-match collation="i;octet">{uid}</c:text-match></c:prop-filter></c:comp-filter></c:comp-filter></c:filter></c:calendar-query>`,
+  },
+]
+
+/** Seconds for which a cache may have kept an answer. */
+const MOST_AGE_S = 60
+
+export interface Properties {
+  readonly isCalendar: boolean
+  /** The end of the second in which it was changed last, by the server's clock; undefined if the server does not say. */
+  readonly changedUntil: Instant | undefined
+  /** The principal of these credentials, and the owner's; undefined if the server does not say. */
+  readonly user: string | undefined
+  readonly owner: string | undefined
+  /** The names of the rights of these credentials; undefined if the server does not say. */
+  readonly rights: readonly string[] | undefined
+}
+
+export interface CalendarObject {
+  readonly path: string
+  readonly data: string
+}
+
+export type Caldav = ReturnType<typeof openCaldav>
+
+export function openCaldav(
+  { base_url, username, password }: Options,
+  { fetch, now }: Pick<CheckContext, 'fetch' | 'now'>,
+  auth = true,
+) {
+  const { origin } = parseUrl(base_url) ?? fail('misconfigured')
+
+  /** Calls a declared method at a path. @throws DestinationError for everything but a multistatus of now */
+  async function call(path: string, dav: string, parameters: Readonly<Record<string, string>> = {}) {
+    const response = await fetch(origin + path, {
+      call: { dav, parameters },
+      ...(auth && { auth: basic(username, password) }),
+    })
+    if (response.status !== 207) {
+      await response.body?.cancel()
+      throw statusError(response, now())
+    }
+    if (isOldCopy(response.headers, MOST_AGE_S)) fail('unexpected_response')
+    return readMultistatus(await response.text())
+  }
+
+  return {
+    /** Reads the properties of a collection, whose path ends in a slash, or of an object. */
+    async properties(path: string): Promise<Properties> {
+      const answers = await call(path, 'properties')
+      const own = answers.find(({ href }) => isSame(href, path)) ?? fail('unexpected_response')
+      if (own.status !== undefined && own.status >= 300) throw statusError({ status: own.status, headers: NONE }, now())
+      return propertiesOf(own.properties)
+    },
+    /** Finds the calendar objects with events whose UID has a text in it. @param path the collection's, without a slash at its end */
+    async events(path: string, uid: string): Promise<readonly CalendarObject[]> {
+      const answers = await call(`${path}/`, 'events', { uid })
+      const objects = answers.filter(({ href, status }) => status === 507 || !isSame(href, `${path}/`))
+      return objects.flatMap((answer) => objectIn(answer, path) ?? [])
+    },
+  }
+}
+
+const NONE = new Headers()
+
+/** Reads an answer about an object of a calendar; undefined for one that went between the search and its reading. */
+function objectIn({ href, status, properties }: ResourceAnswer, calendar: string): CalendarObject | undefined {
+  // A server marks a cut answer so, at the calendar itself (RFC 4791 7.8).
+  if (status === 507) fail('too_large')
+  if (status === 401 || status === 403) fail('forbidden')
+  if (status === 404 || status === 410) return undefined
+  const path = pathOf(href)
+  const data = properties.get(`${CALDAV}calendar-data`)?.text
+  const isWithin = normalizePath(path)?.startsWith(`${calendar}/`)
+  return isWithin && data !== undefined ? { path, data } : fail('unexpected_response')
+}
+
+function propertiesOf(found: ReadonlyMap<string, Element>): Properties {
+  const modified = Date.parse(found.get(`${DAV}getlastmodified`)?.text ?? '')
+  const privileges = found.get(`${DAV}current-user-privilege-set`)
+  const principal = (name: string) => {
+    const element = found.get(DAV + name)
+    const href = element && childOf(element, `${DAV}href`)?.text.trim()
+    return href ? normalizePath(pathOf(href)) : undefined
+  }
+  return {
+    isCalendar: Boolean(found.get(`${DAV}resourcetype`)?.children.some(({ name }) => name === `${CALDAV}calendar`)),
+    changedUntil: Number.isNaN(modified) ? undefined : modified + 999,
+    user: principal('current-user-principal'),
+    owner: principal('owner'),
+    rights: privileges?.children.flatMap(({ children }) => children.map(({ name }) => name.replace(/^\{.*\}/, ''))),
+  }
+}
+
+interface ResourceAnswer {
+  readonly href: string
+  readonly status: number | undefined
+  /** The properties that the server showed. */
+  readonly properties: ReadonlyMap<string, Element>
+}
+
+function readMultistatus(document: string): readonly ResourceAnswer[] {
+  const root = parseXml(document)
+  if (root.name !== `${DAV}multistatus`) fail('unexpected_response')
+  return root.children
+    .filter(({ name }) => name === `${DAV}response`)
+    .map((response) => {
+      const parts = response.children.filter(({ name }) => name === `${DAV}propstat`)
+      const shown = parts.filter((part) => statusIn(part) === 200)
+      return {
+        href: childOf(response, `${DAV}href`)?.text.trim() ?? fail('unexpected_response'),
+        status: statusIn(response),
+        properties: new Map(
+          shown.flatMap((part) => childOf(part, `${DAV}prop`)?.children.map((one) => [one.name, one] as const) ?? []),
+        ),
+      }
+    })
+}
+
+/** Reads `HTTP/1.1 200 OK`; undefined for an element without a status. */
+function statusIn(element: Element): number | undefined {
+  const status = childOf(element, `${DAV}status`)
+  if (!status) return undefined
+  return Number(/^\s*HTTP\/[0-9.]+ ([0-9]{3})\b/.exec(status.text)?.[1] ?? fail('unexpected_response'))
+}
+
+/** The path of an `href`, which is a path or a whole address (RFC 4918 8.3). */
+function pathOf(href: string): string {
+  return href.replace(/^https?:\/\/[^/]*/i, '')
+}
+
+function isSame(href: string, path: string): boolean {
+  return normalizePath(pathOf(href)) === normalizePath(path)
+}
+
+function fail(code: 'misconfigured' | 'unexpected_response' | 'too_large' | 'forbidden'): never {
+  throw new DestinationError(code)
+}

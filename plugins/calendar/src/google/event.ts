@@ -1,0 +1,71 @@
+/** Finds an event in a calendar at Google. */
+import { DestinationError } from '@claimcheck/core/plugin'
+import type { CalendarEvent, EventRecord, FindEvents, Found } from '../event.ts'
+import { placeOf } from '../target.ts'
+import { type Event, openGoogle } from './api.ts'
+import { authOf, type Options } from './connection.ts'
+
+const STATES: readonly string[] = ['confirmed', 'tentative', 'cancelled']
+
+export const findAtGoogle: FindEvents = async ({ target, params: { uid, event_id } }, context): Promise<Found> => {
+  const place = placeOf(target)
+  if (place.kind !== 'google') throw new DestinationError('unsupported_target')
+  const google = openGoogle(authOf(context.connection!.options as Options), context)
+  if (event_id === undefined) {
+    const { events, headers } = await google.events(place.calendar, uid!)
+    // A deleted event may show its id alone, and the list was asked for this UID.
+    const own = events.filter((event) => event.iCalUID === uid && event.status !== 'cancelled')
+    const wasDeleted = events.some(isDeleted)
+    return { events: own.map(eventOf), wasDeleted, headers }
+  }
+  const { event, headers, isGone } = await google.event(place.calendar, event_id)
+  if (event && event.status !== 'cancelled') return { events: [eventOf(event)], headers }
+  if (!event) await google.calendar(place.calendar)
+  return { events: [], wasDeleted: event !== undefined || isGone, headers }
+}
+
+/** Tells whether a whole event was deleted, and not one occurrence of a series. */
+function isDeleted({ status, recurringEventId }: Event): boolean {
+  return status === 'cancelled' && recurringEventId === undefined
+}
+
+function eventOf(event: Event): CalendarEvent {
+  const { id, status = '', iCalUID, start, end, recurrence = [], recurringEventId, organizer } = event
+  if (!STATES.includes(status) || iCalUID === undefined || !start) throw new DestinationError('unexpected_response')
+  const isOrganizers = organizer?.self === true
+  const record = isOrganizers ? recordOf(event) : undefined
+  return {
+    uid: iCalUID,
+    id,
+    starts: timeOf(start),
+    ends: event.endTimeUnspecified ? undefined : timeOf(end),
+    status,
+    isRecurring: recurrence.length > 0 || recurringEventId !== undefined,
+    isInstance: recurringEventId !== undefined,
+    isOrganizers,
+    ...(record && { record }),
+  }
+}
+
+function timeOf(time: Event['start']): string | undefined {
+  if (time?.dateTime !== undefined) return new Date(time.dateTime).toISOString()
+  return time?.date
+}
+
+/** Milliseconds between the two times of an event that was not changed: one has whole seconds. */
+const UNCHANGED_MS = 1000
+
+/**
+ * Reads the times of an event of the calendar's own. An import brings the time at which the event was made elsewhere, and its UID; an event that was
+ * made here has a UID of its id.
+ */
+function recordOf({ id, iCalUID, created, updated, sequence = 0, recurringEventId }: Event): EventRecord | undefined {
+  const [madeAt, changedAt] = [Date.parse(created ?? ''), Date.parse(updated ?? '')]
+  if (Number.isNaN(madeAt) || Number.isNaN(changedAt) || madeAt > changedAt) return undefined
+  const isMadeHere = iCalUID === `${recurringEventId ?? id}@google.com`
+  return {
+    madeAt: isMadeHere ? madeAt : undefined,
+    changedUntil: changedAt,
+    wasNeverChanged: isMadeHere && sequence === 0 && changedAt - madeAt < UNCHANGED_MS,
+  }
+}

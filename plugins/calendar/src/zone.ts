@@ -1,0 +1,63 @@
+/** Time zones by their IANA names, with the rules that this machine knows. */
+
+export interface Zone {
+  /** The instant at which the clocks of the zone show a time; not a number where the object's own definition says otherwise than this machine. */
+  instantOf(local: number): number
+}
+
+/**
+ * Finds a zone by a TZID: the name itself, or the name at the end of a longer one, such as `/mozilla.org/20070129_1/Europe/Berlin`.
+ * @param defined the offsets that the object's own VTIMEZONE has; one that lacks the offset of a time defines another zone of this name
+ * @returns undefined for a name that IANA does not have
+ */
+export function findZone(tzid: string, defined: readonly number[] | undefined): Zone | undefined {
+  const parts = tzid.split('/').filter((part) => part !== '')
+  const isPlain = !tzid.startsWith('/')
+  const names = parts.flatMap((_, index) => {
+    const isWhole = index === 0 && isPlain
+    return isWhole || parts.length - index > 1 ? [parts.slice(index).join('/')] : []
+  })
+  const format = names.map(formatOf).find((one) => one !== undefined)
+  if (!format) return undefined
+  const offsetAt = (at: number) => localOf(format, at) - Math.floor(at / 1000) * 1000
+  return {
+    instantOf(local) {
+      const at = local - offsetOf(local, offsetAt)
+      return defined && !defined.includes(offsetAt(at)) ? Number.NaN : at
+    },
+  }
+}
+
+const DAY_MS = 24 * 3_600_000
+
+/** The offset that counts for a time: the first of two, if the clocks show it twice; that of before, if they leave it out (RFC 5545 3.3.5). */
+function offsetOf(local: number, offsetAt: (at: number) => number): number {
+  const before = offsetAt(local - DAY_MS)
+  const after = offsetAt(local + DAY_MS)
+  if (offsetAt(local - before) === before) return before
+  return offsetAt(local - after) === after ? after : before
+}
+
+function formatOf(name: string): Intl.DateTimeFormat | undefined {
+  // A name that begins with a sign is an offset, which some versions of Node take and others do not.
+  if (!/^[A-Za-z]/.test(name)) return undefined
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone: name,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+  } catch {
+    return undefined
+  }
+}
+
+function localOf(format: Intl.DateTimeFormat, at: number): number {
+  const shown = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]))
+  return Date.UTC(shown.year!, shown.month! - 1, shown.day, shown.hour, shown.minute, shown.second)
+}
