@@ -66,6 +66,8 @@ export class Calendars {
   davChangedAt = 0
   /** Tells whether the server says when something was changed. */
   tellsChanges = true
+  /** An answer to every request of WebDAV, in place of the server's own. */
+  davAnswer: string | undefined
   google: readonly GoogleEvent[] = []
   role = 'reader'
   readonly #now: () => number
@@ -93,6 +95,7 @@ export class Calendars {
 
   #dav({ method, url, headers: { authorization } }: IncomingMessage, body: string): string {
     if (authorization !== `Basic ${btoa(`ann:${PASSWORD}`)}`) throw new Refusal(401)
+    if (this.davAnswer !== undefined) return this.davAnswer
     const name = url!.startsWith(`${DAV_PATH}/`) ? url!.slice(DAV_PATH.length + 1) : undefined
     const object = name !== undefined && this.objects[name]
     if (name === undefined || (name !== '' && !object)) throw new Refusal(404)
@@ -145,7 +148,7 @@ function response(path: string, properties: string): string {
   return `<response><href>${path}</href>${propstat}</response>`
 }
 
-function escapeXml(text: string): string {
+export function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('\r', '&#13;')
 }
 

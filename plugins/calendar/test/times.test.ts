@@ -1,0 +1,160 @@
+/** Times of iCalendar are compared as RFC 5545 means them, and those that nobody can be sure of blame nobody. */
+import { tryClaim } from '@claimcheck/core/testkit'
+import calendar from '@claimcheck/plugin-calendar'
+import t from 'tap'
+import { Calendars, DAV_PATH, escapeXml, iCalendar, PASSWORD } from './calendars.ts'
+
+const UID = '5f0c9b1e-2c1c-4c0a-9d5b-7b6c1f3a2d10'
+const NINE = '2026-12-01T09:00:00.000Z'
+const TEN = '2026-12-01T10:00:00.000Z'
+
+const calendars = new Calendars(Date.now)
+const { url, stop } = await calendars.start()
+t.teardown(stop)
+
+/** The times of an object, as one check tells them. */
+async function timesOf(data: string) {
+  calendars.objects = { 'a1.ics': { data, changedAt: Date.now() } }
+  const { record } = await tryClaim({
+    plugin: calendar,
+    provider: 'caldav',
+    connection: { base_url: url, username: 'ann', password: PASSWORD },
+    claim: {
+      action: 'calendar.event.create',
+      target: `caldav:${new URL(url).host}${DAV_PATH}`,
+      params: { uid: UID, start: NINE },
+      claimedAt: Date.now(),
+    },
+  })
+  if (!('observation' in record)) return record.failure
+  const { facts, mark } = record.observation
+  return { starts: facts.starts, ends: facts.ends, mark }
+}
+
+const of = (lines: Readonly<Record<string, string>>) => iCalendar({ UID, ...lines })
+const berlin = (time: string) => `;TZID=Europe/Berlin:${time}`
+const zone = (name: string, ...offsets: string[]) =>
+  [
+    `BEGIN:VTIMEZONE`,
+    `TZID:${name}`,
+    ...offsets.flatMap((offset) => ['BEGIN:STANDARD', `TZOFFSETTO:${offset}`, 'END:STANDARD']),
+  ]
+    .concat('END:VTIMEZONE', '')
+    .join('\r\n')
+const within = (data: string, lines: string) => data.replace('BEGIN:VEVENT', `${lines}BEGIN:VEVENT`)
+
+const inBerlin = of({ DTSTART: berlin('20261201T100000'), DTEND: berlin('20261201T110000') })
+const UNKNOWN = { starts: undefined, ends: undefined, mark: 'may_have_been' }
+
+const ROWS: readonly [title: string, data: string, times: object][] = [
+  ['a zone by its IANA name', inBerlin, { starts: NINE, ends: TEN }],
+  ['UTC', of({ DTSTART: '20261201T090000Z', DTEND: '20261201T100000Z' }), { starts: NINE, ends: TEN }],
+  ['a name with a prefix', inBerlin.replaceAll('=Europe', '=/example.org/2026_1/Europe'), { starts: NINE, ends: TEN }],
+  ['a quoted name', inBerlin.replaceAll('Europe/Berlin', '"Europe/Berlin"'), { starts: NINE, ends: TEN }],
+  ['a definition that agrees', within(inBerlin, zone('Europe/Berlin', '+0100', '+0200')), { starts: NINE, ends: TEN }],
+  ['a definition that disagrees', within(inBerlin, zone('Europe/Berlin', '-0500')), UNKNOWN],
+  ['a name of Windows', inBerlin.replaceAll('Europe/Berlin', 'W. Europe Standard Time'), UNKNOWN],
+  ['a name of nobody', inBerlin.replaceAll('Europe/Berlin', 'Home'), UNKNOWN],
+  [
+    'a time that comes twice: the first',
+    of({ DTSTART: berlin('20261025T023000') }),
+    { starts: '2026-10-25T00:30:00.000Z' },
+  ],
+  ['a time that is left out', of({ DTSTART: berlin('20260329T023000') }), { starts: '2026-03-29T01:30:00.000Z' }],
+  [
+    'a day that has 25 hours',
+    of({ DTSTART: berlin('20261024T120000'), DURATION: 'P1D' }),
+    { starts: '2026-10-24T10:00:00.000Z', ends: '2026-10-25T11:00:00.000Z' },
+  ],
+  [
+    '24 hours over the same change',
+    of({ DTSTART: berlin('20261024T120000'), DURATION: 'PT24H' }),
+    { ends: '2026-10-25T10:00:00.000Z' },
+  ],
+  ['a day without an end', of({ DTSTART: ';VALUE=DATE:20261201' }), { starts: '2026-12-01', ends: '2026-12-02' }],
+  ['a time without an end', of({ DTSTART: '20261201T090000Z' }), { starts: NINE, ends: NINE }],
+  [
+    'a time without a zone',
+    of({ DTSTART: '20261201T100000' }),
+    { starts: '2026-12-01T10:00:00', ends: '2026-12-01T10:00:00' },
+  ],
+  ['a day that is none', of({ DTSTART: ';VALUE=DATE:20260231' }), UNKNOWN],
+  ['no start', of({}), UNKNOWN],
+  ['lines that end without a carriage return', inBerlin.replaceAll('\r', ''), { starts: NINE, ends: TEN }],
+  ['names in small letters', inBerlin.replace('DTSTART', 'dtstart'), { starts: NINE, ends: TEN }],
+  [
+    'an alarm with a time of its own',
+    within(inBerlin, '').replace('END:VEVENT', 'BEGIN:VALARM\r\nDURATION:PT5M\r\nEND:VALARM\r\nEND:VEVENT'),
+    { ends: TEN },
+  ],
+  ['a text that is no iCalendar', UID, { code: 'unexpected_response' }],
+  ['one that does not end', inBerlin.replace('END:VCALENDAR\r\n', ''), { code: 'unexpected_response' }],
+  [
+    'one whose components overlap',
+    inBerlin.replace('END:VEVENT\r\nEND:VCALENDAR', 'END:VCALENDAR\r\nEND:VEVENT'),
+    { code: 'unexpected_response' },
+  ],
+  ['a state that RFC 5545 does not know', of({ STATUS: 'DRAFT' }), { code: 'unexpected_response' }],
+]
+
+for (const [title, data, times] of ROWS)
+  t.test(title, async (t) => {
+    t.match(await timesOf(data), times)
+  })
+
+t.test('answers of servers, in the XML that they may write', async (t) => {
+  const response = (properties: string, href = `${DAV_PATH}/a1.ics`, status = '200 OK') =>
+    `<D:response><D:href>${href}</D:href><D:propstat><D:prop>${properties}</D:prop><D:status>HTTP/1.1 ${status}</D:status></D:propstat></D:response>`
+  const answer = (responses: string, before = '<?xml version="1.0"?>') =>
+    `${before}<D:multistatus xmlns:D="DAV:" xmlns:C='urn:ietf:params:xml:ns:caldav'>${responses}</D:multistatus>`
+  const data = (text: string) => `<C:calendar-data>${escapeXml(text)}</C:calendar-data>`
+  const cases: readonly [title: string, xml: string, seen: object][] = [
+    ['prefixes', answer(response(data(inBerlin))), { starts: NINE }],
+    [
+      'CDATA and comments',
+      answer(response(`<!-- a --><C:calendar-data><![CDATA[${inBerlin}]]></C:calendar-data>`)),
+      { starts: NINE },
+    ],
+    [
+      'a namespace where it is used',
+      answer(response(`<calendar-data xmlns="urn:ietf:params:xml:ns:caldav">${escapeXml(inBerlin)}</calendar-data>`)),
+      { starts: NINE },
+    ],
+    [
+      'a whole address',
+      answer(response(data(inBerlin), `https://dav.example.com${DAV_PATH}/a1.ics`)),
+      { starts: NINE },
+    ],
+    [
+      'an address that is written otherwise',
+      answer(response(data(inBerlin), DAV_PATH.replace('work', '%77ork/a1.ics'))),
+      { starts: NINE },
+    ],
+    [
+      'another namespace',
+      answer(response(`<x:calendar-data xmlns:x="urn:x">${inBerlin}</x:calendar-data>`)),
+      { code: 'unexpected_response' },
+    ],
+    [
+      'data that is refused',
+      answer(response('<C:calendar-data/>', undefined, '403 Forbidden')),
+      { code: 'unexpected_response' },
+    ],
+    ['an object elsewhere', answer(response(data(inBerlin), '/calendars/bob/a1.ics')), { code: 'unexpected_response' }],
+    [
+      'a cut answer',
+      answer(
+        `<D:response><D:href>${DAV_PATH}/</D:href><D:status>HTTP/1.1 507 Insufficient Storage</D:status></D:response>`,
+      ),
+      { code: 'too_large' },
+    ],
+    ['a document type', answer('', '<!DOCTYPE a [<!ENTITY b "c">]>'), { code: 'unexpected_response' }],
+    ['half an answer', answer(response(data(inBerlin))).slice(0, -20), { code: 'unexpected_response' }],
+    ['a page', '<html><body>Sign in</body></html>', { code: 'unexpected_response' }],
+  ]
+  for (const [title, xml, seen] of cases) {
+    calendars.davAnswer = xml
+    t.match(await timesOf(inBerlin), seen, title)
+  }
+  calendars.davAnswer = undefined
+})
