@@ -40,7 +40,7 @@ async function verifiersIn(folder: string): Promise<Verifiers[]> {
     const { default: plugin } = (await import(entry)) as { default: Plugin }
     const isDefault = plugins.some(({ use }) => use === name)
     // Plugins that anchor or sign need options, and are read by pages of their own.
-    if (!isDefault && Object.keys(plugin.options.properties).length > 0) continue
+    if (!isDefault && (plugin.options.required ?? []).length > 0) continue
     const parts = await plugin.setup({ logger: { debug() {}, info() {}, warn() {} }, now: Date.now }, {})
     found.push({ name, folder: path, description, parts, isDefault })
   }
