@@ -1,6 +1,16 @@
 /** The packages of verifiers that an operator has to name: made by `npm run action-pages`. */
 export const SHELF = [
   {
+    package: '@claimcheck/plugin-calendar',
+    connections: ['CalDAV', 'Google Calendar'],
+    actions: [
+      {
+        action: 'calendar.event.create',
+        title: 'Calendar event',
+      },
+    ],
+  },
+  {
     package: '@claimcheck/plugin-chain',
     connections: ['EVM chain'],
     actions: [
