@@ -5,6 +5,17 @@
 import { createHash } from 'node:crypto'
 import type { Collection, Diary, Item } from './diary.ts'
 import { componentsOf } from './icalendar.ts'
+import {
+  CALDAV,
+  CALENDARSERVER,
+  cal,
+  dav,
+  type Form,
+  hrefs,
+  multistatus,
+  type Node,
+  statusLine,
+} from './multistatus.ts'
 import type { Answer, Asked } from './server.ts'
 import { allOf, childOf, escaped, parseXml, type XmlElement } from './xml.ts'
 
@@ -14,7 +25,7 @@ export const PASSWORD = 'sesame-4711-opens'
 export const AUDITOR = 'auditor'
 export const AUDITOR_PASSWORD = 'auditor-0815-reads'
 
-export type Kind = 'radicale' | 'sabre' | 'apple'
+export type Kind = Form
 /** The path that holds the calendars of the owner. */
 export const HOMES: Readonly<Record<Kind, string>> = {
   radicale: `/${OWNER}`,
@@ -43,25 +54,6 @@ export interface CaldavServer {
   /** Leaves out properties that servers need not have, such as `owner`. */
   readonly lacks?: readonly string[]
 }
-
-const DAV = 'DAV:'
-const CALDAV = 'urn:ietf:params:xml:ns:caldav'
-const CALENDARSERVER = 'http://calendarserver.org/ns/'
-const PREFIXES: Readonly<Record<string, string>> = { [DAV]: 'd', [CALDAV]: 'cal', [CALENDARSERVER]: 'cs' }
-
-interface Node {
-  readonly namespace: string
-  readonly name: string
-  readonly content?: readonly Node[] | string
-}
-
-const dav = (name: string, content?: Node['content']): Node => ({ namespace: DAV, name, ...(content && { content }) })
-const cal = (name: string, content?: Node['content']): Node => ({
-  namespace: CALDAV,
-  name,
-  ...(content && { content }),
-})
-const hrefs = (path: string) => [dav('href', path)]
 
 class CaldavError extends Error {
   readonly status: number
@@ -202,19 +194,17 @@ function propfindAnswer(server: CaldavServer, asked: Asked, place: Place, faults
   const names = namesIn(asked.body ? documentOf(asked.body) : undefined)
   const own = item ? itemProps(server, place, item) : collectionProps(server, place)
   const first = responseOf(server, item ? `${path}/${item.name}` : `${path}/`, own, names)
-  const below =
-    depth === '0' || item
-      ? []
-      : collection
-        ? itemsOf(server, { collection, at: path, user }).map((one) =>
-            responseOf(server, `${path}/${one.name}`, itemProps(server, place, one), names),
-          )
-        : [...server.diary.at(asked.shown)]
-            .filter(([at]) => at.startsWith(`${path}/`))
-            .map(([at, one]) =>
-              responseOf(server, `${at}/`, collectionProps(server, { ...place, path: at, collection: one }), names),
-            )
-  return multistatus(server, [first, ...below])
+  if (depth === '0' || item) return multistatus(server.kind, [first])
+  const below = collection
+    ? itemsOf(server, { collection, at: path, user }).map((one) =>
+        responseOf(server, `${path}/${one.name}`, itemProps(server, place, one), names),
+      )
+    : [...server.diary.at(asked.shown)]
+        .filter(([at]) => at.startsWith(`${path}/`))
+        .map(([at, one]) =>
+          responseOf(server, `${at}/`, collectionProps(server, { ...place, path: at, collection: one }), names),
+        )
+  return multistatus(server.kind, [first, ...below])
 }
 
 function reportAnswer(server: CaldavServer, asked: Asked, place: Place, faults: string[]): Answer {
@@ -238,12 +228,12 @@ function reportAnswer(server: CaldavServer, asked: Asked, place: Place, faults: 
         ? respond(found)
         : dav('response', [...hrefs(encodedPath(server, named)), dav('status', statusLine(404))])
     })
-    return multistatus(server, answers)
+    return multistatus(server.kind, answers)
   }
   // RFC 4791 7.8: without a depth a query is about the collection itself, which no filter matches. Radicale looks into it all the same.
   const { depth = '0' } = asked.headers
   if (depth === '0') faults.push('a query without a depth of 1 is about the collection alone')
-  if (!collection || (depth === '0' && server.kind !== 'radicale')) return multistatus(server, [])
+  if (!collection || (depth === '0' && server.kind !== 'radicale')) return multistatus(server.kind, [])
   const filter = filterIn(request, faults)
   const asks = filter.uid
   const { uidFilter = 'substring' } = server
@@ -260,7 +250,7 @@ function reportAnswer(server: CaldavServer, asked: Asked, place: Place, faults: 
   const cut = matching.slice(0, mostItems).map(respond)
   // RFC 5323 has the form, and RFC 4791 7.8 the condition: the collection itself answers 507 where there is more.
   const over = dav('response', [...hrefs(encodedPath(server, `${path}/`)), dav('status', statusLine(507))])
-  return multistatus(server, matching.length > mostItems ? [...cut, over] : cut)
+  return multistatus(server.kind, matching.length > mostItems ? [...cut, over] : cut)
 }
 
 /** Reads the filter of a query: the component, and the match of the UID. */
@@ -408,48 +398,6 @@ function encodedPath({ kind }: CaldavServer, path: string): string {
     .split('/')
     .map(kind === 'sabre' ? strict : loose)
     .join('/')
-}
-
-const REASONS: Readonly<Record<number, string>> = {
-  200: 'OK',
-  403: 'Forbidden',
-  404: 'Not Found',
-  507: 'Insufficient Storage',
-}
-
-function statusLine(status: number): string {
-  return `HTTP/1.1 ${status} ${REASONS[status]}`
-}
-
-function multistatus({ kind }: CaldavServer, responses: readonly Node[]): Answer {
-  const names = Object.entries(PREFIXES)
-    .map(([namespace, prefix]) => (kind === 'sabre' ? ` xmlns:${prefix}="${namespace}"` : ''))
-    .join('')
-  const root = kind === 'sabre' ? `d:multistatus${names}` : `multistatus xmlns="${DAV}"`
-  const body = responses.map((node) => written(node, kind, DAV)).join('')
-  return {
-    status: 207,
-    body: `<?xml version="1.0" encoding="utf-8"?>\n<${root}>${body}</${root.split(' ')[0]}>`,
-    headers: {
-      'content-type': kind === 'radicale' ? 'text/xml; charset=utf-8' : 'application/xml; charset=utf-8',
-      dav: '1, 2, 3, calendar-access, addressbook, extended-mkcol',
-    },
-  }
-}
-
-/** Writes an element: with prefixes as sabre/dav does, or with a namespace of its own where it is another one. */
-function written({ namespace, name, content = [] }: Node, kind: Kind, within: string): string {
-  const prefix = kind === 'sabre' ? PREFIXES[namespace] : undefined
-  const tag = prefix ? `${prefix}:${name}` : name
-  const start = prefix || namespace === within ? tag : `${tag} xmlns="${namespace}"`
-  if (typeof content !== 'string') {
-    const inner = content.map((node) => written(node, kind, prefix ? within : namespace)).join('')
-    return inner ? `<${start}>${inner}</${tag}>` : `<${start}/>`
-  }
-  // Apple's server gives objects verbatim; a text that ends such a part is split.
-  const isVerbatim = kind === 'apple' && name === 'calendar-data'
-  const text = isVerbatim ? `<![CDATA[${content.replaceAll(']]>', ']]]]><![CDATA[>')}]]>` : escaped(content)
-  return `<${start}>${text}</${tag}>`
 }
 
 function errorAnswer({ kind }: CaldavServer, { status, message, headers }: CaldavError): Answer {

@@ -3,12 +3,16 @@ import t from 'tap'
 import { START } from '../../../../test/traps/verifier-table.ts'
 import { AT, CALENDAR, ELSEWHEN, ID, importedIdOf, OTHER_CALENDAR, UID } from './agenda.ts'
 import { CALDAV_FALSE } from './caldav-false.ts'
+import { CALDAV_HIDDEN } from './caldav-hidden.ts'
 import { CALDAV_HONEST } from './caldav-honest.ts'
+import { CALDAV_MOMENTS } from './caldav-moments.ts'
 import { calendarAt } from './caldav-server.ts'
 import { CALDAV_TIMES } from './caldav-times.ts'
 import { CALENDAR_READONLY, CLIENT, REFRESH_TOKEN } from './google-api.ts'
 import { GOOGLE_FALSE } from './google-false.ts'
+import { GOOGLE_HIDDEN } from './google-hidden.ts'
 import { GOOGLE_HONEST } from './google-honest.ts'
+import { GOOGLE_MOMENTS } from './google-moments.ts'
 import { folded, UID as OBJECT_UID, objectOf, unfolded } from './icalendar.ts'
 import {
   agenda,
@@ -27,7 +31,9 @@ import {
 import { startServer } from './server.ts'
 import { allOf, parseXml } from './xml.ts'
 
-const ROWS: readonly Row[] = [...CALDAV_HONEST, ...CALDAV_TIMES, ...CALDAV_FALSE, ...GOOGLE_HONEST, ...GOOGLE_FALSE]
+const CALDAV = [...CALDAV_HONEST, ...CALDAV_MOMENTS, ...CALDAV_TIMES, ...CALDAV_FALSE, ...CALDAV_HIDDEN]
+const GOOGLE = [...GOOGLE_HONEST, ...GOOGLE_MOMENTS, ...GOOGLE_FALSE, ...GOOGLE_HIDDEN]
+const ROWS: readonly Row[] = [...CALDAV, ...GOOGLE]
 
 interface Asked {
   readonly method?: string

@@ -5,15 +5,21 @@ import plugin from '@claimcheck/plugin-calendar'
 import { shareOf } from '../../../../test/support/extent.ts'
 import { playTable, requireFacts, START } from '../../../../test/traps/verifier-table.ts'
 import { CALDAV_FALSE } from './caldav-false.ts'
+import { CALDAV_HIDDEN } from './caldav-hidden.ts'
 import { CALDAV_HONEST } from './caldav-honest.ts'
+import { CALDAV_MOMENTS } from './caldav-moments.ts'
 import { CALDAV_TIMES } from './caldav-times.ts'
 import { GOOGLE_FALSE } from './google-false.ts'
+import { GOOGLE_HIDDEN } from './google-hidden.ts'
 import { GOOGLE_HONEST } from './google-honest.ts'
+import { GOOGLE_MOMENTS } from './google-moments.ts'
 import { ATTENDEE, SUMMARY } from './icalendar.ts'
 import { type Row, SECOND, setOf } from './row.ts'
 import { startServer } from './server.ts'
 
-const ROWS = [...CALDAV_HONEST, ...CALDAV_TIMES, ...CALDAV_FALSE, ...GOOGLE_HONEST, ...GOOGLE_FALSE]
+const CALDAV = [...CALDAV_HONEST, ...CALDAV_MOMENTS, ...CALDAV_TIMES, ...CALDAV_FALSE, ...CALDAV_HIDDEN]
+const GOOGLE = [...GOOGLE_HONEST, ...GOOGLE_MOMENTS, ...GOOGLE_FALSE, ...GOOGLE_HIDDEN]
+const ROWS = [...CALDAV, ...GOOGLE]
 /** The usual run plays every so many rows. */
 const SHARE = 4
 
