@@ -141,7 +141,6 @@ function googleOf({ google: given = { agenda: agenda() } }: Scene): Set {
   return {
     answer: google.createGoogle({ roles: { [CALENDAR]: 'owner' }, ...given }),
     options: {
-      base_url: 'https://www.googleapis.com/calendar/v3',
       ...google.CLIENT,
       refresh_token: google.REFRESH_TOKEN,
     },

@@ -54,6 +54,7 @@ async function play({ provider, scene: make }: Row) {
   try {
     const life = await liveOrUnread({
       plugin,
+      options: { google_token_url: `${server.url}/token` },
       connection: { provider, options },
       destination: server.url,
       claim: {
