@@ -8,7 +8,6 @@ import {
   isLongBefore,
   type Mark,
   type Observation,
-  type PreviousRead,
   type Stay,
 } from '@claimcheck/core/plugin'
 import { type Facts, isUid, type Params, profile } from './profile.ts'
@@ -47,19 +46,17 @@ export interface Found {
   readonly wasDeleted?: boolean
   /** The headers of an answer, for the clock of the place. */
   readonly headers?: Headers
-  /** Reads the time since which the event is as it is in the calendar at the latest; undefined if the place cannot tell. */
-  readonly readUnchangedUntil?: () => Promise<Instant | undefined>
 }
 
 /** Finds the events of a claim at one kind of place. It requires that the place hides no such event if there is none. */
 export type FindEvents = (claim: Claim<Params>, context: CheckContext) => Promise<Found>
 
 /** @throws DestinationError `ambiguous_claim` for two events of one UID */
-export async function report(
+export function report(
   found: Found,
   claim: Claim<Params>,
   { previous, now }: Pick<CheckContext, 'previous' | 'now'>,
-): Promise<Observation<Facts>> {
+): Observation<Facts> {
   const standing = found.events.filter(({ status }) => status !== 'cancelled')
   const [event, ...others] = standing.filter(({ isInstance }) => !isInstance || claim.params.event_id !== undefined)
   if (others.length > 0) throw new DestinationError('ambiguous_claim')
@@ -68,7 +65,7 @@ export async function report(
   const { facts, differs } = compare(event, claim.params)
   if (differs.length > 0)
     return { kind: 'present', differs, facts, ...evidenceAgainst(event, differs, found, claim, { previous, now }) }
-  const stay = await stayOf(event, found, claim, { previous, now })
+  const stay = stayOf(event, claim, { previous, now })
   return { kind: 'present', differs: [], facts, ...(stay && { stays: [stay] }) }
 }
 
@@ -110,20 +107,20 @@ function compare(event: CalendarEvent, { uid, event_id, start, end }: Params) {
 
 /** The place's evidence on whether an event that is not as claimed was so before. */
 function evidenceAgainst(
-  { starts, ends, isRecurring, record }: CalendarEvent,
+  { starts, ends, record }: CalendarEvent,
   differs: readonly string[],
   { headers }: Found,
   { claimedAt, params }: Claim<Params>,
-  { previous, now }: { readonly previous: readonly PreviousRead[]; readonly now: () => Instant },
+  { previous, now }: Pick<CheckContext, 'previous' | 'now'>,
 ): { readonly mark?: Mark; readonly stays?: readonly Stay[] } {
   // An id keeps its UID.
   if (differs.includes('uid')) return { mark: 'final' }
-  // An occurrence of a series may be at the claimed time, and a time that is not known may be the claimed one.
+  // A time that is not known may be the claimed one.
   const isOpen = [
     [params.start, starts],
     [params.end, ends],
   ].some(([said, seen]) => said !== undefined && seen === undefined)
-  if (isRecurring || isOpen) return { mark: 'may_have_been' }
+  if (isOpen) return { mark: 'may_have_been' }
   if (!record) return {}
   if (record.wasNeverChanged) return { mark: 'never_before' }
   const clock = { clockBehindMs: headers && clockBehindMs(headers, now()) }
@@ -136,23 +133,22 @@ function evidenceAgainst(
   return previous.length === 0 ? { mark: 'may_have_been' } : {}
 }
 
-/** The stay of an event that is as claimed: left out where it leaves open whether it came in time, so that the reads decide. */
-async function stayOf(
+/**
+ * The stay of an event that is as claimed, by the place's record: left out where it leaves open whether it came in time, so that the reads decide.
+ */
+function stayOf(
   { record }: CalendarEvent,
-  { readUnchangedUntil }: Found,
   { claimedAt }: Claim<Params>,
-  { previous, now }: { readonly previous: readonly PreviousRead[]; readonly now: () => Instant },
-): Promise<Stay | undefined> {
+  { previous, now }: Pick<CheckContext, 'previous' | 'now'>,
+): Stay | undefined {
   const inTimeUntil = claimedAt + profile.toleranceMs
   // A read in time needs no other evidence.
-  if (now() <= inTimeUntil) return undefined
-  const until = record?.changedUntil ?? (await readUnchangedUntil?.())
-  if (until === undefined) return undefined
-  const madeAt = record?.madeAt
+  if (!record || now() <= inTimeUntil) return undefined
+  const { madeAt, changedUntil: notAfter } = record
   // An event that was never changed until an earlier read was not as claimed before that read.
   const other = previous.findLast(({ observation }) => observation.mark === 'never_before')
-  const from = madeAt === undefined ? undefined : Math.min(Math.max(madeAt, other?.sentAt ?? madeAt), until)
+  const from = madeAt === undefined ? undefined : Math.min(Math.max(madeAt, other?.sentAt ?? madeAt), notAfter)
   const isLate = from !== undefined && from > inTimeUntil
-  if (until > inTimeUntil && !isLate) return undefined
-  return { appeared: { notAfter: until, ...(from !== undefined && { notBefore: from }) } }
+  if (notAfter > inTimeUntil && !isLate) return undefined
+  return { appeared: { notAfter, ...(from !== undefined && { notBefore: from }) } }
 }

@@ -14,10 +14,13 @@ const FINDERS: Readonly<Record<string, FindEvents>> = {
   [GOOGLE]: findAtGoogle,
 }
 
+/** Bytes of the largest calendar that is read as a whole, at servers that know no search. */
+const MOST_BYTES = 16 * 1024 * 1024
+
 const create = defineVerifier({
   profile,
   providers: Object.keys(FINDERS),
-  limits: { requests: 6, timeMs: 20_000 },
+  limits: { requests: 12, bodyBytes: MOST_BYTES, timeMs: 30_000 },
   normalize,
   async check(claim, context) {
     requireIds(claim)

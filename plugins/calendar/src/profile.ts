@@ -22,7 +22,9 @@ const FOUND_TIME = '^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:
 const LONGEST_TIME = 40
 
 const HOST = '(?:[0-9A-Za-z.-]+|\\[[0-9A-Fa-f:]+\\])(?::[0-9]+)?'
-const SEGMENT = "/[0-9A-Za-z_~!$&'()*+,;=:@%-][0-9A-Za-z_~!$&'()*+,;=:@%.-]*"
+/** A character of a path, or an escape of one that is neither a dot nor a slash. */
+const LETTER = "(?:[0-9A-Za-z_~!$&'()*+,;=:@-]|%(?:2[0-9A-Da-d]|[013-9A-Fa-f][0-9A-Fa-f]))"
+const SEGMENT = `/${LETTER}(?:${LETTER}|\\.)*`
 const TARGETS = [`caldav:${HOST}(?:${SEGMENT})+/?`, 'google:[0-9A-Za-z._%+#=-]+@[0-9A-Za-z.-]+']
 
 const time = (title: string, description: string, example: string) =>

@@ -11,11 +11,6 @@ export const GOOGLE_CALENDAR = `google:${GOOGLE_ID}`
 export const PASSWORD = 'reads-the-calendar'
 const ACCESS_TOKEN = 'ya29.reads-the-events-of-calendars'
 
-export interface DavObject {
-  readonly data: string
-  readonly changedAt: number
-}
-
 export type GoogleEvent = { readonly id: string } & Readonly<Record<string, unknown>>
 
 async function serve(handle: RequestListener) {
@@ -61,11 +56,10 @@ class Refusal extends Error {
 
 export class Calendars {
   /** The objects of the CalDAV calendar, by the names of their files. */
-  objects: Readonly<Record<string, DavObject>> = {}
+  objects: Readonly<Record<string, string>> = {}
   owner = '/principals/ann/'
-  davChangedAt = 0
-  /** Tells whether the server says when something was changed. */
-  tellsChanges = true
+  /** Tells whether the server can search by UID; else it finds nothing. */
+  searches = true
   /** An answer to every request of WebDAV, in place of the server's own. */
   davAnswer: string | undefined
   google: readonly GoogleEvent[] = []
@@ -96,24 +90,22 @@ export class Calendars {
   #dav({ method, url, headers: { authorization } }: IncomingMessage, body: string): string {
     if (authorization !== `Basic ${btoa(`ann:${PASSWORD}`)}`) throw new Refusal(401)
     if (this.davAnswer !== undefined) return this.davAnswer
-    const name = url!.startsWith(`${DAV_PATH}/`) ? url!.slice(DAV_PATH.length + 1) : undefined
-    const object = name !== undefined && this.objects[name]
-    if (name === undefined || (name !== '' && !object)) throw new Refusal(404)
-    if (method === 'PROPFIND') return multistatus([response(url!, this.#properties(object || undefined))])
-    const uid = /<c:text-match[^>]*>([^<]*)</.exec(body)![1]!
-    const found = Object.entries(this.objects).filter(([, { data }]) => data.replace(/\r\n /g, '').includes(uid))
+    if (url !== `${DAV_PATH}/`) throw new Refusal(404)
+    if (method === 'PROPFIND') return multistatus([response(url!, this.#properties())])
+    const uid = /<c:text-match[^>]*>([^<]*)</.exec(body)?.[1]
+    const found = Object.entries(this.objects).filter(([, data]) => {
+      return uid === undefined || (this.searches && data.replace(/\r\n /g, '').includes(uid))
+    })
     return multistatus(
-      found.map(([file, { data }]) =>
+      found.map(([file, data]) =>
         response(`${DAV_PATH}/${file}`, `<cal:calendar-data>${escapeXml(data)}</cal:calendar-data>`),
       ),
     )
   }
 
-  #properties(object: DavObject | undefined): string {
-    const changedAt = object?.changedAt ?? this.davChangedAt
+  #properties(): string {
     return [
-      object ? '<resourcetype/>' : '<resourcetype><collection/><cal:calendar/></resourcetype>',
-      this.tellsChanges ? `<getlastmodified>${new Date(changedAt).toUTCString()}</getlastmodified>` : '',
+      '<resourcetype><collection/><cal:calendar/></resourcetype>',
       `<owner><href>${this.owner}</href></owner>`,
       '<current-user-principal><href>/principals/ann/</href></current-user-principal>',
       '<current-user-privilege-set><privilege><read/></privilege></current-user-privilege-set>',

@@ -46,7 +46,7 @@ const EVENT = {
 }
 
 const object = (lines: Readonly<Record<string, string>>) => ({
-  'a1.ics': { data: iCalendar({ ...LINES, ...lines }), changedAt: MADE },
+  'a1.ics': iCalendar({ ...LINES, ...lines }),
 })
 
 const SITUATIONS = {
@@ -73,7 +73,7 @@ const destination: Destination<Situation, undefined> = {
     return calendars.start()
   },
   set(situation) {
-    Object.assign(calendars, { objects: {}, google: [], owner: '/principals/ann/', role: 'reader', davChangedAt: MADE })
+    Object.assign(calendars, { objects: {}, google: [], owner: '/principals/ann/', role: 'reader' })
     SITUATIONS[situation](calendars)
     return undefined
   },

@@ -14,7 +14,7 @@ t.teardown(stop)
 
 /** The times of an object, as one check tells them. */
 async function timesOf(data: string) {
-  calendars.objects = { 'a1.ics': { data, changedAt: Date.now() } }
+  calendars.objects = { 'a1.ics': data }
   const { record } = await tryClaim({
     plugin: calendar,
     provider: 'caldav',

@@ -4,7 +4,7 @@ import {
   type CheckContext,
   type DavMethod,
   DestinationError,
-  type Instant,
+  isDestinationError,
   isOldCopy,
   parseUrl,
   statusError,
@@ -17,9 +17,11 @@ const DAV = '{DAV:}'
 const CALDAV = '{urn:ietf:params:xml:ns:caldav}'
 const NAMESPACES = 'xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"'
 
-const PROPERTIES = ['resourcetype', 'getlastmodified', 'owner', 'current-user-principal', 'current-user-privilege-set']
+const PROPERTIES = ['resourcetype', 'owner', 'current-user-principal', 'current-user-privilege-set']
+const EVENTS = (filter: string) =>
+  `<?xml version="1.0" encoding="utf-8"?><c:calendar-query ${NAMESPACES}><d:prop><d:getetag/><c:calendar-data/></d:prop><c:filter><c:comp-filter name="VCALENDAR"><c:comp-filter name="VEVENT">${filter}</c:comp-filter></c:comp-filter></c:filter></c:calendar-query>`
 
-/** The methods of WebDAV that the plugin sends. The text of `text-match` is a part of the UID, so that answers have others, too. */
+/** The methods of WebDAV that the plugin sends. A search looks for a part of the UID, so that it finds others, too. */
 export const METHODS: readonly DavMethod[] = [
   {
     name: 'properties',
@@ -29,31 +31,28 @@ export const METHODS: readonly DavMethod[] = [
     body: `<?xml version="1.0" encoding="utf-8"?><d:propfind ${NAMESPACES}><d:prop>${PROPERTIES.map((name) => `<d:${name}/>`).join('')}</d:prop></d:propfind>`,
   },
   {
-    name: 'events',
+    name: 'search',
     method: 'REPORT',
     path: '/*',
     depth: '1',
-    body: `<?xml version="1.0" encoding="utf-8"?><c:calendar-query ${NAMESPACES}><d:prop><d:getetag/><c:calendar-data/></d:prop><c:filter><c:comp-filter name="VCALENDAR"><c:comp-filter name="VEVENT"><c:prop-filter name="UID"><c:text-match collation="i;octet">{uid}</c:text-match></c:prop-filter></c:comp-filter></c:comp-filter></c:filter></c:calendar-query>`,
+    body: EVENTS('<c:prop-filter name="UID"><c:text-match collation="i;octet">{uid}</c:text-match></c:prop-filter>'),
   },
+  { name: 'all', method: 'REPORT', path: '/*', depth: '1', body: EVENTS('') },
 ]
+
+/** Statuses by which servers refuse a filter that they do not know. */
+const REFUSES_FILTER: readonly number[] = [400, 403, 422, 501]
 
 /** Seconds for which a cache may have kept an answer. */
 const MOST_AGE_S = 60
 
 export interface Properties {
   readonly isCalendar: boolean
-  /** The end of the second in which it was changed last, by the server's clock; undefined if the server does not say. */
-  readonly changedUntil: Instant | undefined
   /** The principal of these credentials, and the owner's; undefined if the server does not say. */
   readonly user: string | undefined
   readonly owner: string | undefined
   /** The names of the rights of these credentials; undefined if the server does not say. */
   readonly rights: readonly string[] | undefined
-}
-
-export interface CalendarObject {
-  readonly path: string
-  readonly data: string
 }
 
 export type Caldav = ReturnType<typeof openCaldav>
@@ -79,39 +78,48 @@ export function openCaldav(
     return readMultistatus(await response.text())
   }
 
+  async function events(path: string, dav: string, parameters?: Readonly<Record<string, string>>) {
+    const answers = await call(`${path}/`, dav, parameters)
+    const objects = answers.filter(({ href, status }) => status === 507 || !isSame(href, `${path}/`))
+    return objects.flatMap((answer) => objectIn(answer, path) ?? [])
+  }
+
   return {
-    /** Reads the properties of a collection, whose path ends in a slash, or of an object. */
+    /** Reads the properties of a collection, whose path ends in a slash. */
     async properties(path: string): Promise<Properties> {
       const answers = await call(path, 'properties')
       const own = answers.find(({ href }) => isSame(href, path)) ?? fail('unexpected_response')
       if (own.status !== undefined && own.status >= 300) throw statusError({ status: own.status, headers: NONE }, now())
       return propertiesOf(own.properties)
     },
-    /** Finds the calendar objects with events whose UID has a text in it. @param path the collection's, without a slash at its end */
-    async events(path: string, uid: string): Promise<readonly CalendarObject[]> {
-      const answers = await call(`${path}/`, 'events', { uid })
-      const objects = answers.filter(({ href, status }) => status === 507 || !isSame(href, `${path}/`))
-      return objects.flatMap((answer) => objectIn(answer, path) ?? [])
+    /** Searches a calendar for objects with events of a UID; undefined where the server refuses the search. */
+    async search(path: string, uid: string): Promise<readonly string[] | undefined> {
+      try {
+        return await events(path, 'search', { uid })
+      } catch (error) {
+        if (isDestinationError(error) && REFUSES_FILTER.includes(error.status!)) return undefined
+        throw error
+      }
     },
+    /** Reads all objects with events of a calendar. */
+    all: (path: string): Promise<readonly string[]> => events(path, 'all'),
   }
 }
 
 const NONE = new Headers()
 
-/** Reads an answer about an object of a calendar; undefined for one that went between the search and its reading. */
-function objectIn({ href, status, properties }: ResourceAnswer, calendar: string): CalendarObject | undefined {
+/** Reads the data in an answer about an object of a calendar; undefined for one that went between the search and its reading. */
+function objectIn({ href, status, properties }: ResourceAnswer, calendar: string): string | undefined {
   // A server marks a cut answer so, at the calendar itself (RFC 4791 7.8).
   if (status === 507) fail('too_large')
   if (status === 401 || status === 403) fail('forbidden')
   if (status === 404 || status === 410) return undefined
-  const path = pathOf(href)
   const data = properties.get(`${CALDAV}calendar-data`)?.text
-  const isWithin = normalizePath(path)?.startsWith(`${calendar}/`)
-  return isWithin && data !== undefined ? { path, data } : fail('unexpected_response')
+  const isWithin = normalizePath(pathOf(href))?.startsWith(`${calendar}/`)
+  return isWithin && data !== undefined ? data : fail('unexpected_response')
 }
 
 function propertiesOf(found: ReadonlyMap<string, Element>): Properties {
-  const modified = Date.parse(found.get(`${DAV}getlastmodified`)?.text ?? '')
   const privileges = found.get(`${DAV}current-user-privilege-set`)
   const principal = (name: string) => {
     const element = found.get(DAV + name)
@@ -120,7 +128,6 @@ function propertiesOf(found: ReadonlyMap<string, Element>): Properties {
   }
   return {
     isCalendar: Boolean(found.get(`${DAV}resourcetype`)?.children.some(({ name }) => name === `${CALDAV}calendar`)),
-    changedUntil: Number.isNaN(modified) ? undefined : modified + 999,
     user: principal('current-user-principal'),
     owner: principal('owner'),
     rights: privileges?.children.flatMap(({ children }) => children.map(({ name }) => name.replace(/^\{.*\}/, ''))),

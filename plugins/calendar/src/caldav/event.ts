@@ -1,9 +1,10 @@
 /** Finds an event in a calendar at a CalDAV server. */
-import { DestinationError } from '@claimcheck/core/plugin'
+import { type CheckCache, DestinationError } from '@claimcheck/core/plugin'
 import type { CalendarEvent, FindEvents } from '../event.ts'
-import { type ICalendarEvent, readEvents } from '../icalendar.ts'
+import { readEvents } from '../icalendar.ts'
+import { isUid } from '../profile.ts'
 import { placeOf } from '../target.ts'
-import { type CalendarObject, openCaldav, type Properties } from './api.ts'
+import { type Caldav, openCaldav, type Properties } from './api.ts'
 import type { Options } from './connection.ts'
 
 const STATES: readonly string[] = ['confirmed', 'tentative', 'cancelled']
@@ -12,30 +13,58 @@ export const findAtCaldav: FindEvents = async ({ target, params: { uid } }, cont
   const place = placeOf(target)
   if (place.kind !== 'caldav') throw new DestinationError('unsupported_target')
   const caldav = openCaldav(context.connection!.options as Options, context)
-  const objects = await caldav.events(place.path, uid!)
-  const holding = objects.flatMap((object) => {
-    const events = eventsIn(object).filter((event) => event.uid === uid)
-    return events.length > 0 ? [{ object, events }] : []
-  })
-  const readCalendar = () => caldav.properties(`${place.path}/`)
-  if (holding.length === 0) requireOwnCalendar(await readCalendar())
-  return {
-    events: holding.flatMap(({ events }) => events),
-    async readUnchangedUntil() {
-      const [first, ...others] = holding
-      if (!first || others.length > 0) return undefined
-      // An object that was moved here keeps its time at some servers; the calendar's own tells the move.
-      const times = [await readCalendar(), await caldav.properties(first.object.path)].map((one) => one.changedUntil)
-      return times.some((time) => time === undefined) ? undefined : Math.max(...(times as number[]))
-    },
-  }
+  const objects = await findObjects(caldav, place.path, uid!, context)
+  const events = eventsIn(objects, uid!)
+  if (events.length === 0) requireOwnCalendar(await caldav.properties(`${place.path}/`))
+  return { events }
 }
 
-function eventsIn({ data }: CalendarObject): readonly CalendarEvent[] {
-  const events = readEvents(data)
-  if (!events || events.some(({ status }) => !STATES.includes(status)))
-    throw new DestinationError('unexpected_response')
-  return events satisfies readonly ICalendarEvent[]
+/**
+ * Finds the objects of a calendar with a UID, and perhaps others. Some servers know no search by UID, and answer it with an empty list: one that
+ * finds nothing counts only at a server whose search was seen to find an event; else all events are read.
+ */
+async function findObjects(
+  caldav: Caldav,
+  path: string,
+  uid: string,
+  { cache }: { readonly cache: CheckCache },
+): Promise<readonly string[]> {
+  const key = `search in ${path}`
+  const known = cache.get(key)
+  if (known !== 'broken') {
+    const found = await caldav.search(path, uid)
+    if (found && (known === 'works' || hasEvent(found, uid))) return found
+  }
+  const all = await caldav.all(path)
+  if (known === undefined) {
+    const some = uidIn(all)
+    if (some !== undefined) cache.set(key, hasEvent((await caldav.search(path, some)) ?? [], some) ? 'works' : 'broken')
+  }
+  return all
+}
+
+function hasEvent(objects: readonly string[], uid: string): boolean {
+  return objects.some((data) => (readEvents(data) ?? []).some((event) => event.uid === uid))
+}
+
+/** The UID of any of the events. */
+function uidIn(objects: readonly string[]): string | undefined {
+  for (const data of objects) {
+    const event = readEvents(data)?.find(({ uid }) => isUid(uid))
+    if (event) return event.uid
+  }
+  return undefined
+}
+
+/** @throws DestinationError `unexpected_response` for an object that names the UID and cannot be read */
+function eventsIn(objects: readonly string[], uid: string): readonly CalendarEvent[] {
+  return objects
+    .filter((data) => data.replace(/\r?\n[ \t]/g, '').includes(uid))
+    .flatMap((data) => {
+      const events = readEvents(data)?.filter((event) => event.uid === uid)
+      if (!events?.every(({ status }) => STATES.includes(status))) throw new DestinationError('unexpected_response')
+      return events
+    })
 }
 
 /**
@@ -44,5 +73,5 @@ function eventsIn({ data }: CalendarObject): readonly CalendarEvent[] {
  */
 function requireOwnCalendar({ isCalendar, user, owner }: Properties): void {
   if (!isCalendar) throw new DestinationError('unsupported_target')
-  if (user !== undefined && owner !== undefined && user !== owner) throw new DestinationError('forbidden')
+  if (user === undefined || user !== owner) throw new DestinationError('forbidden')
 }

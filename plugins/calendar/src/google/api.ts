@@ -37,7 +37,7 @@ export type Event = Static<typeof Event>
 /** Roles that see events; `freeBusyReader` sees times alone. */
 const READERS: readonly string[] = ['reader', 'writer', 'owner']
 /** Pages of a list: a series may have hundreds of changed events. */
-const MOST_PAGES = 4
+const MOST_PAGES = 10
 /** Seconds for which a cache may have kept an answer. */
 const MOST_AGE_S = 60
 
