@@ -48,8 +48,8 @@ const PLAIN: readonly Row[] = [
     params: claimOf({ uid: UID, start: undefined, end: undefined }),
   })),
   row(TRUE, 'an id of the agent\u2019s own', 'events.insert takes ids of base32hex', () => ({
-    ...made({ id: 'deploy42' }),
-    params: claimOf({ uid: undefined, event_id: 'deploy42' }),
+    ...made({ id: 'release42' }),
+    params: claimOf({ uid: undefined, event_id: 'release42' }),
   })),
   row(TRUE, 'a UID of the agent\u2019s own', 'events.insert takes an iCalUID in place of an id', () => ({
     ...made({ iCalUID: 'c7614cff-3549-4a00-9152-d25cc1fe077d' }),

@@ -128,6 +128,7 @@ const REQUESTS: readonly (readonly [title: string, request: Request])[] = [
   ['a UID in an empty calendar', { method: 'REPORT', path: `${PLAN}/`, depth: '1', body: match(UID) }],
   ['a UID in no calendar', { method: 'REPORT', path: '/ann/none/', depth: '1', body: match(UID) }],
   ['two objects by their names', { method: 'REPORT', path: `${WORK}/`, depth: '1', body: multiget }],
+  ['a UID in an object', { method: 'REPORT', path: `${WORK}/${NAME}`, depth: '1', body: match(UID) }],
   ['no XML', { method: 'REPORT', path: `${WORK}/`, depth: '1', body: 'not <xml' }],
   ['a calendar, shared', { method: 'PROPFIND', path: `${WORK}/`, depth: '0', body: propfind, user: 'auditor' }],
   ['a UID, shared', { method: 'REPORT', path: `${WORK}/`, depth: '1', body: match(UID), user: 'auditor' }],
