@@ -234,7 +234,7 @@ function reportAnswer(server: CaldavServer, asked: Asked, place: Place, faults: 
   const { depth = '0' } = asked.headers
   if (depth === '0') faults.push('a query without a depth of 1 is about the collection alone')
   if (!collection || (depth === '0' && server.kind !== 'radicale')) return multistatus(server.kind, [])
-  const filter = filterIn(request, faults)
+  const filter = filterIn(server, request, faults)
   const asks = filter.uid
   const { uidFilter = 'substring' } = server
   if (asks && uidFilter === 'refused')
@@ -254,7 +254,7 @@ function reportAnswer(server: CaldavServer, asked: Asked, place: Place, faults: 
 }
 
 /** Reads the filter of a query: the component, and the match of the UID. */
-function filterIn(request: XmlElement, faults: string[]) {
+function filterIn({ kind }: CaldavServer, request: XmlElement, faults: string[]) {
   const filter = childOf(request, 'filter')
   const component = childOf(childOf(filter, 'comp-filter'), 'comp-filter')
   const uid = component?.children.find(({ name, attributes }) => name === 'prop-filter' && attributes.name === 'UID')
@@ -262,7 +262,8 @@ function filterIn(request: XmlElement, faults: string[]) {
   const others = filter ? [...allOf(filter, 'time-range'), ...allOf(filter, 'param-filter')] : []
   if (others.length > 0) faults.push('the stand-in filters by component and UID alone')
   if (!match) return { component: component?.attributes.name }
-  const isOctet = match.attributes.collation === 'i;octet'
+  // Radicale knows no collation: it ignores case always.
+  const isOctet = match.attributes.collation === 'i;octet' && kind !== 'radicale'
   const cased = (text: string) => (isOctet ? text : text.toLowerCase())
   const isNegated = match.attributes['negate-condition'] === 'yes'
   return {

@@ -73,7 +73,7 @@ t.test('CalDAV servers', async (t) => {
     for (const [match, count] of [
       [`<c:text-match>${OBJECT_UID}</c:text-match>`, 1],
       [`<c:text-match>${OBJECT_UID.toUpperCase()}</c:text-match>`, 1],
-      [`<c:text-match collation="i;octet">${OBJECT_UID.toUpperCase()}</c:text-match>`, 0],
+      [`<c:text-match collation="i;octet">${OBJECT_UID.toUpperCase()}</c:text-match>`, kind === 'radicale' ? 1 : 0],
       ['<c:text-match>nothing</c:text-match>', 0],
     ] as const) {
       const { status, text } = await server.ask({ method: 'REPORT', path, depth: '1', body: queryOf(match) })

@@ -115,6 +115,10 @@ const REQUESTS: readonly (readonly [title: string, request: Request])[] = [
   ['a UID', { method: 'REPORT', path: `${WORK}/`, depth: '1', body: match(UID) }],
   ['a part of a UID', { method: 'REPORT', path: `${WORK}/`, depth: '1', body: match(UID.slice(3, 20)) }],
   ['a UID in another case', { method: 'REPORT', path: `${WORK}/`, depth: '1', body: match(UID.toUpperCase()) }],
+  [
+    'a UID in another case, octet by octet',
+    { method: 'REPORT', path: `${WORK}/`, depth: '1', body: match(UID.toUpperCase(), ' collation="i;octet"') },
+  ],
   ['all but a UID', { method: 'REPORT', path: `${WORK}/`, depth: '1', body: match(UID, ' negate-condition="yes"') }],
   ['a UID that is not there', { method: 'REPORT', path: `${WORK}/`, depth: '1', body: match('nothing') }],
   ['the UID of a series', { method: 'REPORT', path: `${WORK}/`, depth: '1', body: match('series-7') }],
