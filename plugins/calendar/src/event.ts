@@ -42,8 +42,8 @@ export interface EventRecord {
 /** The answer of a calendar to the ids of a claim. */
 export interface Found {
   readonly events: readonly CalendarEvent[]
-  /** Tells whether the calendar shows that such an event was deleted. */
-  readonly wasDeleted?: boolean
+  /** The reason why the event is not among them, where the calendar tells one. */
+  readonly missing?: 'deleted' | 'hidden' | undefined
   /** The headers of an answer, for the clock of the place. */
   readonly headers?: Headers
 }
@@ -60,7 +60,7 @@ export function report(
   const standing = found.events.filter(({ status }) => status !== 'cancelled')
   const [event, ...others] = standing.filter(({ isInstance }) => !isInstance || claim.params.event_id !== undefined)
   if (others.length > 0) throw new DestinationError('ambiguous_claim')
-  if (!event) return missing(found, standing)
+  if (!event) return reportMissing(found, standing)
 
   const { facts, differs } = compare(event, claim.params)
   if (differs.length > 0)
@@ -69,15 +69,14 @@ export function report(
   return { kind: 'present', differs: [], facts, ...(stay && { stays: [stay] }) }
 }
 
-/** Reports that the event itself is not there: nothing of it, one that was cancelled or deleted, or occurrences without their series. */
-function missing({ events, wasDeleted = false }: Found, standing: readonly CalendarEvent[]): Observation<Facts> {
+/** Reports that the event itself is not there: occurrences without their series, one that was cancelled, deleted or hidden, or nothing of it. */
+function reportMissing({ events, missing }: Found, standing: readonly CalendarEvent[]): Observation<Facts> {
   const [instance] = standing
   if (instance) return { kind: 'absent', facts: { ...idsOf(instance), is_recurring: true }, mark: 'may_have_been' }
   const [cancelled] = events
-  if (cancelled) return { kind: 'absent', facts: { ...idsOf(cancelled), status: 'cancelled' }, mark: 'may_have_been' }
-  return wasDeleted
-    ? { kind: 'absent', facts: { status: 'cancelled' }, mark: 'may_have_been' }
-    : { kind: 'absent', facts: {} }
+  if (!cancelled && missing === undefined) return { kind: 'absent', facts: {} }
+  const facts: Facts = { ...(cancelled && idsOf(cancelled)), ...(missing !== 'hidden' && { status: 'cancelled' }) }
+  return { kind: 'absent', facts, mark: 'may_have_been' }
 }
 
 /** The ids of an event, without a UID that is no claim's. */

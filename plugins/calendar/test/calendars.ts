@@ -123,7 +123,8 @@ export class Calendars {
       return event
     }
     const uid = searchParams.get('iCalUID')
-    const shown = this.google.filter(({ iCalUID, status }) => {
+    const shown = this.google.filter(({ iCalUID, status, isHidden }) => {
+      if (isHidden && searchParams.get('showHiddenInvitations') !== 'true') return false
       if (status === 'cancelled' && searchParams.get('showDeleted') !== 'true') return false
       return uid === null || iCalUID === uid
     })

@@ -208,6 +208,11 @@ t.test('what may be hidden', async (t) => {
     at.role = 'freeBusyReader'
   }
   t.equal((await live(t, 'google_calendar', { at: { 0: busy } })).verdict, 'unverifiable')
+  const invitation = google({ isHidden: true, organizer: { email: 'bob@example.com' } })
+  t.equal((await live(t, 'google_calendar', { at: { 0: invitation } })).verdict, 'unverifiable', 'a hidden invitation')
+  const untold = await live(t, 'google_calendar', { at: { 0: google({ organizer: undefined }) }, ...times })
+  t.equal(untold.verdict, 'verified', 'a private event, without its organizer')
+  t.notHas(untold.facts, 'organizer_is_calendar')
   const target = `caldav:${DAV_HOST}/calendars/ann/home`
   t.equal((await live(t, 'caldav', { at: {}, target })).verdict, 'unverifiable', 'no such calendar')
 })

@@ -83,6 +83,11 @@ export function openGoogle(auth: Auth, { http }: Pick<CheckContext, 'http'>) {
     /** Lists the events of a UID: the event itself, changed occurrences of a series, and deleted ones as long as they are kept. */
     events: (calendar: string, iCalUID: string) =>
       list(calendar, { iCalUID, showDeleted: 'true', maxResults: '250' }, MOST_PAGES),
+    /** Tells whether the calendar has an invitation of a UID that it does not show. */
+    async hasHidden(calendar: string, iCalUID: string): Promise<boolean> {
+      const { events } = await list(calendar, { iCalUID, showHiddenInvitations: 'true', maxResults: '250' }, MOST_PAGES)
+      return events.length > 0
+    },
     /** Requires that the events of a calendar can be read. */
     calendar: (calendar: string) => list(calendar, { maxResults: '1' }, 1),
   }

@@ -15,13 +15,14 @@ export const findAtGoogle: FindEvents = async ({ target, params: { uid, event_id
     const { events, headers } = await google.events(place.calendar, uid!)
     // A deleted event may show its id alone, and the list was asked for this UID.
     const own = events.filter((event) => event.iCalUID === uid && event.status !== 'cancelled')
-    const wasDeleted = events.some(isDeleted)
-    return { events: own.map(eventOf), wasDeleted, headers }
+    const found = { events: own.map(eventOf), headers }
+    if (events.length > 0) return { ...found, missing: events.some(isDeleted) ? 'deleted' : undefined }
+    return { ...found, missing: (await google.hasHidden(place.calendar, uid!)) ? 'hidden' : undefined }
   }
   const { event, headers, isGone } = await google.event(place.calendar, event_id)
   if (event && event.status !== 'cancelled') return { events: [eventOf(event)], headers }
   if (!event) await google.calendar(place.calendar)
-  return { events: [], wasDeleted: event !== undefined || isGone, headers }
+  return { events: [], missing: event || isGone ? 'deleted' : undefined, headers }
 }
 
 /** Tells whether a whole event was deleted, and not one occurrence of a series. */
@@ -32,7 +33,8 @@ function isDeleted({ status, recurringEventId }: Event): boolean {
 function eventOf(event: Event): CalendarEvent {
   const { id, status = '', iCalUID, start, end, recurrence = [], recurringEventId, organizer } = event
   if (!STATES.includes(status) || iCalUID === undefined || !start) throw new DestinationError('unexpected_response')
-  const isOrganizers = organizer?.self === true
+  // A private event hides its organizer from some.
+  const isOrganizers = organizer && organizer.self === true
   const record = isOrganizers ? recordOf(event) : undefined
   return {
     uid: iCalUID,
@@ -42,7 +44,7 @@ function eventOf(event: Event): CalendarEvent {
     status,
     isRecurring: recurrence.length > 0 || recurringEventId !== undefined,
     isInstance: recurringEventId !== undefined,
-    isOrganizers,
+    ...(isOrganizers !== undefined && { isOrganizers }),
     ...(record && { record }),
   }
 }
