@@ -48,7 +48,7 @@ const Params = Type.Object(
         maxLength: LONGEST_UID,
         'x-pattern-help': 'enter the UID of the event, without spaces, commas, semicolons and backslashes',
         description: "The event's UID in iCalendar: Google's `iCalUID`. CalDAV needs it.",
-        examples: ['5f0c9b1e-2c1c-4c0a-9d5b-7b6c1f3a2d10'],
+        examples: ['4q8kd5m7f3m0v8v1h2j3k4l5m6@google.com'],
       }),
     ),
     event_id: Type.Optional(
@@ -162,7 +162,7 @@ export const profile: ActionProfile<typeof Params, typeof Facts> = {
       'write `caldav:`, the host and the path of the calendar, `caldav:dav.example.com/calendars/ann/work`, or `google:` and the id of the calendar, `google:team@group.calendar.google.com`',
     description:
       "The calendar: the host of a CalDAV server and the calendar's path, or the id of a calendar at Google, which has an @ in it.",
-    examples: ['caldav:dav.example.com/calendars/ann/work'],
+    examples: ['google:team@group.calendar.google.com'],
   }),
   params: Params,
   facts: Facts,
