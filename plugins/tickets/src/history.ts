@@ -1,0 +1,109 @@
+/** An issue's history of statuses, and the times at which it came into a claimed state by it. */
+import { DestinationError, type LogTime } from '@claimcheck/core/plugin'
+import type { Category, Params } from './profile.ts'
+
+/** A change of an issue's status, as a tracker's history has it. Ids that the history does not tell are undefined. */
+export interface Change {
+  readonly at: LogTime
+  readonly from: string | undefined
+  readonly to: string | undefined
+  readonly by: string | undefined
+}
+
+export interface Issue {
+  /** The tracker's own id, which a move does not change. */
+  readonly id: string
+  readonly key: string
+  readonly status: string
+  readonly createdAt: LogTime
+  /** The changes of its status, oldest first. */
+  readonly changes: readonly Change[]
+  /** Moments of changes that may hide others, because the tracker writes several changes into one entry. */
+  readonly merged?: readonly LogTime[]
+  /** The category of a status now; undefined where the tracker does not tell it, as of one that was deleted. */
+  readonly categoryOf: (status: string) => Category | undefined
+}
+
+/** A coming of the issue into the claimed state. */
+export interface Arrival {
+  readonly change: Change
+  /** The change by which it left; undefined while it is there. */
+  readonly left: Change | undefined
+  /** The claimed params that are others than the history tells. */
+  readonly differs: readonly ('from' | 'by')[]
+  /** Tells whether the history leaves open that this is what was claimed. */
+  readonly isOpen: boolean
+}
+
+/** A part of the history of which nobody can tell whether the claimed change is in it. */
+export interface Doubt {
+  readonly since: LogTime
+  /** The end of the doubt; undefined while it goes on. */
+  readonly until: LogTime | undefined
+}
+
+export interface Arrivals {
+  /** Arrivals that may be the claimed one, or differ from it by account or earlier status, oldest first. */
+  readonly arrivals: readonly Arrival[]
+  readonly doubts: readonly Doubt[]
+  /** Tells whether the issue is in the claimed state now; undefined where the category of its status is not told. */
+  readonly isThere: boolean | undefined
+}
+
+/** Finds when an issue came into the claimed state. */
+export function arrivalsOf(issue: Issue, params: Params): Arrivals {
+  const { changes, status, createdAt } = issue
+  const holds = (one: string | undefined) => isClaimed(one, issue, params)
+  const leaving = (after: number) => changes.find(({ to }, index) => index > after && holds(to) === false)
+  const arrivals = changes.flatMap((change, index): Arrival[] => {
+    const [before, after] = [holds(change.from), holds(change.to)]
+    if (after === false) return []
+    const differs = differencesOf(change, params)
+    const isUntold = params.by !== undefined && change.by === undefined
+    // A change within the claimed category is no coming into it, though the claim may mean it.
+    const isOpen = differs.length === 0 && (before !== false || after === undefined || isUntold)
+    if (before === true && !isOpen) return []
+    return [{ change, left: leaving(index), differs, isOpen }]
+  })
+  const first = holds(changes[0] ? changes[0].from : status)
+  // An issue that was made in the claimed state came into it, and was not moved there.
+  const isMade = first !== false && params.from === undefined
+  const made = isMade ? [{ since: createdAt, until: leaving(-1) && createdAt }] : []
+  return { arrivals, doubts: [...made, ...gapsOf(issue)], isThere: holds(status) }
+}
+
+/** Tells whether a status is the claimed state; undefined where its category is not told, or the status itself. */
+function isClaimed(one: string | undefined, { categoryOf }: Issue, { status, category }: Params): boolean | undefined {
+  if (one === undefined) return undefined
+  if (status !== undefined && one !== status) return false
+  if (category === undefined) return true
+  const told = categoryOf(one)
+  return told && told === category
+}
+
+function differencesOf({ from, by }: Change, params: Params): readonly ('from' | 'by')[] {
+  const found = { from, by }
+  return (['from', 'by'] as const).filter(
+    (name) => params[name] !== undefined && found[name] !== undefined && found[name] !== params[name],
+  )
+}
+
+/** Finds where changes are missing: a status that no change tells, and changes that were written into one. */
+function gapsOf({ changes, status, createdAt, merged = [] }: Issue): readonly Doubt[] {
+  const missing = [...changes, undefined].flatMap((next, index): Doubt[] => {
+    const earlier = changes[index - 1]
+    if (!earlier || earlier.to === (next ? next.from : status)) return []
+    return [{ since: earlier.at, until: next?.at }]
+  })
+  // A history from before the issue was made was brought along from elsewhere, perhaps in part.
+  const isBrought = changes.some(({ at }) => at.notAfter < (createdAt.notBefore ?? createdAt.notAfter))
+  const brought = isBrought ? [{ since: changes[0]!.at, until: createdAt }] : []
+  return [...missing, ...merged.map((at) => ({ since: at, until: at })), ...brought]
+}
+
+/** Reads a time of RFC 3339, also without the colon in its offset. Whole seconds mean the whole second. @throws DestinationError */
+export function timeOf(text: string): LogTime {
+  const at = Date.parse(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
+  if (Number.isNaN(at)) throw new DestinationError('unexpected_response')
+  return { notBefore: at, notAfter: at % 1000 === 0 ? at + 999 : at }
+}

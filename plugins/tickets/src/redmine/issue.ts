@@ -1,0 +1,40 @@
+/** Reads an issue of Redmine with its history. */
+import { DestinationError } from '@claimcheck/core/plugin'
+import { type Change, type Issue, timeOf } from '../history.ts'
+import type { Category } from '../profile.ts'
+import { targetOf } from '../target.ts'
+import type { ReadIssue } from '../transition.ts'
+import { type Journal, openRedmine } from './api.ts'
+import type { Options } from './connection.ts'
+
+export const readIssue: ReadIssue = async ({ target, params }, { connection }, reads): Promise<Issue> => {
+  const redmine = openRedmine(connection!.options as Options, reads)
+  const { key } = targetOf(target)
+  const { id, status, created_on, journals } = await redmine.issue(key)
+  if (String(id) !== key) throw new DestinationError('unexpected_response')
+  const statuses = params.category === undefined ? [] : await redmine.statuses()
+  // A status that was deleted is not in the list, and nothing tells whether it closed issues.
+  const categories = new Map<string, Category>(
+    statuses.map(({ id, is_closed = false }) => [String(id), is_closed ? 'done' : 'open']),
+  )
+  return {
+    id: key,
+    key,
+    status: String(status.id),
+    createdAt: timeOf(created_on),
+    // An account may have the latest comments first.
+    changes: journals.toSorted((one, other) => one.id - other.id).flatMap(changesIn),
+    categoryOf: (one) => categories.get(one),
+  }
+}
+
+function changesIn({ created_on, user, details }: Journal): readonly Change[] {
+  return details
+    .filter(({ property, name }) => property === 'attr' && name === 'status_id')
+    .map(({ old_value, new_value }) => ({
+      at: timeOf(created_on),
+      from: old_value ?? undefined,
+      to: new_value ?? undefined,
+      by: user && String(user.id),
+    }))
+}
