@@ -84,4 +84,14 @@ export const SHELF = [
       },
     ],
   },
+  {
+    package: '@claimcheck/plugin-tickets',
+    connections: ['Jira', 'Linear', 'Redmine'],
+    actions: [
+      {
+        action: 'tracker.issue.transition',
+        title: 'Move of an issue',
+      },
+    ],
+  },
 ]
