@@ -28,7 +28,7 @@ const category = (options: { readonly title: string; readonly description: strin
       options,
     ),
   )
-const status = (title: string, description: string) =>
+const status = (title: string, example: string, description: string) =>
   Type.Optional(
     Type.String({
       title,
@@ -36,7 +36,7 @@ const status = (title: string, description: string) =>
       maxLength: LONGEST_ID,
       'x-pattern-help': 'enter the id of the status, not its name',
       description,
-      examples: ['10002'],
+      examples: [example],
     }),
   )
 
@@ -47,8 +47,8 @@ const Params = Type.Object(
       description:
         'The kind of state that the issue came into: in Jira the category of the status (`open`, `in_progress`, `done`), in Linear its type, in Redmine `done` for statuses that close and `open` for others. A claim names this, `status`, or both.',
     }),
-    status: status('Status', 'The status that the issue came into, by its id.'),
-    from: status('Earlier status', 'The status that the issue was in just before, by its id.'),
+    status: status('Status', '10002', 'The status that the issue came into, by its id.'),
+    from: status('Earlier status', '10001', 'The status that the issue was in just before, by its id.'),
     by: Type.Optional(
       Type.String({
         title: 'Account',
