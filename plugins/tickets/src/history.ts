@@ -107,3 +107,11 @@ export function timeOf(text: string): LogTime {
   if (Number.isNaN(at)) throw new DestinationError('unexpected_response')
   return { notBefore: at, notAfter: at % 1000 === 0 ? at + 999 : at }
 }
+
+/** Orders entries of a history by time, and those of one time by a number that grows with them: APIs list them from either end. */
+export function byTime<T>(placeOf: (entry: T) => readonly [time: string, number: number]) {
+  return (one: T, other: T): number => {
+    const [[time, number], [otherTime, otherNumber]] = [placeOf(one), placeOf(other)]
+    return Date.parse(time) - Date.parse(otherTime) || number - otherNumber
+  }
+}

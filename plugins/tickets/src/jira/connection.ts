@@ -1,19 +1,13 @@
 /** The connection of a workspace to Jira, and a first read that tells whether its credentials work. */
 import { DestinationError, defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
+import { addressOption } from '../address-option.ts'
 import { openReads } from '../reads.ts'
 import { placeOf, targetOf } from '../target.ts'
 import { openJira } from './api.ts'
 
 const Options = Type.Object(
   {
-    base_url: Type.String({
-      title: 'Address',
-      pattern: '^https?://[^-\\s/?#@][^\\s/?#@]*(?:/[^\\s?#]*)?$',
-      'x-pattern-help': 'enter an address that begins with https://, as it is before /browse/',
-      maxLength: 300,
-      description: 'The address of Jira, as it is before `/browse/` in the addresses of issues.',
-      examples: ['https://acme.atlassian.net'],
-    }),
+    base_url: addressOption('/browse/', 'https://acme.atlassian.net'),
     email: Type.Optional(
       Type.String({
         title: 'Account (Cloud)',

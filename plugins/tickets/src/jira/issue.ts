@@ -1,6 +1,6 @@
 /** Reads an issue of Jira with its history. */
 import { DestinationError } from '@claimcheck/core/plugin'
-import { type Change, type Issue, timeOf } from '../history.ts'
+import { byTime, type Change, type Issue, timeOf } from '../history.ts'
 import type { Category } from '../profile.ts'
 import { targetOf } from '../target.ts'
 import type { ReadIssue } from '../transition.ts'
@@ -20,7 +20,7 @@ export const readIssue: ReadIssue = async ({ target, params }, { connection }, r
   const issue = await jira.issue(targetOf(target).key)
   const { status, created } = issue.fields
   const { entries, isOfIssue } = await jira.history(issue)
-  const changes = entries.toSorted(byTime).flatMap(changesIn)
+  const changes = entries.toSorted(byTime(({ created, id }) => [created, Number(id)])).flatMap(changesIn)
   const last = changes.at(-1)
   // The issue was moved between the two answers.
   if (!isOfIssue && last && last.to !== status.id) throw new DestinationError('unexpected_response')
@@ -35,11 +35,6 @@ export const readIssue: ReadIssue = async ({ target, params }, { connection }, r
     changes,
     categoryOf: (one) => categories.get(one),
   }
-}
-
-/** Orders entries by their times: the Cloud lists an expanded history from its end, and its pages and a data center from its beginning. */
-function byTime(one: Entry, other: Entry): number {
-  return Date.parse(one.created) - Date.parse(other.created) || Number(one.id) - Number(other.id)
 }
 
 function changesIn({ created, author, items }: Entry): readonly Change[] {

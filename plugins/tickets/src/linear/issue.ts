@@ -7,7 +7,7 @@ import {
   type Static,
   Type,
 } from '@claimcheck/core/plugin'
-import { type Issue, timeOf } from '../history.ts'
+import { byTime, type Issue, timeOf } from '../history.ts'
 import type { Category, Params } from '../profile.ts'
 import type { Reads } from '../reads.ts'
 import { targetOf } from '../target.ts'
@@ -69,7 +69,9 @@ export async function readIssue(claim: Claim<Params>, context: CheckContext, rea
   const identifiers = [issue.identifier, ...(issue.previousIdentifiers ?? [])]
   if (!identifiers.some((one) => one.toUpperCase() === key)) throw new DestinationError('ambiguous_claim')
 
-  const ordered = entries.toSorted((one, other) => Date.parse(one.createdAt) - Date.parse(other.createdAt))
+  // Linear lists the newest first.
+  const places = new Map(entries.map(({ id }, index) => [id, -index]))
+  const ordered = entries.toSorted(byTime(({ createdAt, id }) => [createdAt, places.get(id)!]))
   const states = [...ordered.flatMap(({ fromState, toState }) => [fromState, toState]), issue.state]
   const types = new Map(states.flatMap((state) => (state ? [[state.id, state.type] as const] : [])))
   return {
@@ -83,11 +85,16 @@ export async function readIssue(claim: Claim<Params>, context: CheckContext, rea
         at: timeOfEntry(entry),
         from: entry.fromState?.id,
         to: entry.toState?.id,
-        by: entry.actor?.id ?? entry.botActor?.id ?? undefined,
+        by: actorOf(entry, claim.params),
       })),
     merged: ordered.map(timeOfEntry).filter(({ notBefore, notAfter }) => notAfter - notBefore! >= SECOND_MS),
     categoryOf: (one) => CATEGORIES.get(types.get(one) ?? ''),
   }
+}
+
+/** The account of an entry. A bot may act for the claimed account, so that one which the claim does not name says nothing. */
+function actorOf({ actor, botActor }: Entry, { by }: Params): string | undefined {
+  return actor?.id ?? (botActor?.id === by ? by : undefined)
 }
 
 const SECOND_MS = 1000

@@ -1,19 +1,13 @@
 /** The connection of a workspace to a Redmine, and a first read that tells whether its key works. */
 import { DestinationError, defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
+import { addressOption } from '../address-option.ts'
 import { openReads } from '../reads.ts'
 import { placeOf, targetOf } from '../target.ts'
 import { openRedmine } from './api.ts'
 
 const Options = Type.Object(
   {
-    base_url: Type.String({
-      title: 'Address',
-      pattern: '^https?://[^-\\s/?#@][^\\s/?#@]*(?:/[^\\s?#]*)?$',
-      'x-pattern-help': 'enter an address that begins with https://, as it is before /issues/',
-      maxLength: 300,
-      description: 'The address of Redmine, as it is before `/issues/` in the addresses of issues.',
-      examples: ['https://redmine.example.com'],
-    }),
+    base_url: addressOption('/issues/', 'https://redmine.example.com'),
     api_key: secret({ title: 'API key', description: 'The API access key of an account.', maxLength: 255 }),
   },
   { additionalProperties: false },

@@ -1,6 +1,6 @@
 /** Reads an issue of Redmine with its history. */
 import { DestinationError } from '@claimcheck/core/plugin'
-import { type Change, type Issue, timeOf } from '../history.ts'
+import { byTime, type Change, type Issue, timeOf } from '../history.ts'
 import type { Category } from '../profile.ts'
 import { targetOf } from '../target.ts'
 import type { ReadIssue } from '../transition.ts'
@@ -22,8 +22,7 @@ export const readIssue: ReadIssue = async ({ target, params }, { connection }, r
     key,
     status: String(status.id),
     createdAt: timeOf(created_on),
-    // An account may have the latest comments first.
-    changes: journals.toSorted((one, other) => one.id - other.id).flatMap(changesIn),
+    changes: journals.toSorted(byTime(({ created_on, id }) => [created_on, id])).flatMap(changesIn),
     categoryOf: (one) => categories.get(one),
   }
 }
