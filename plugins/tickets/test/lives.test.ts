@@ -217,7 +217,7 @@ t.test('a history of several pages', async (t) => {
   for (const [kind, requests] of [
     ['cloud', 5],
     ['center', 2],
-    ['linear', 3],
+    ['linear', 6],
   ] as const) {
     const lived = await live(t, kind, { at: { 0: long } })
     t.equal(lived.verdict, 'verified', kind)

@@ -149,7 +149,10 @@ export class Trackers {
   #linear(authorization: string | undefined, body: string): object {
     const refusal = (code: string) => ({ errors: [{ message: code, extensions: { code } }] })
     if (authorization !== SECRET) throw new Answer(401, refusal('AUTHENTICATION_ERROR'))
-    const { variables } = JSON.parse(body) as { variables: { id?: string; after?: string | null } }
+    const { query, variables } = JSON.parse(body) as {
+      query: string
+      variables: { id?: string; after?: string | null }
+    }
     if (variables.id === undefined) return { data: { viewer: { id: accountOf('linear', 9) } } }
     if (this.isHidden || !this.keys.includes(variables.id)) return { data: null, ...refusal('INPUT_ERROR') }
     const stateOf = (name: Name) => ({ id: idOf('linear', name), type: LINEAR_TYPES[NAMES.indexOf(name)] })
@@ -166,8 +169,9 @@ export class Trackers {
       })),
     ].toReversed()
     const from = Number(variables.after ?? 0)
-    const nodes = entries.slice(from, from + 100)
-    const pageInfo = { hasNextPage: from + 100 < entries.length, endCursor: String(from + nodes.length) }
+    const first = Number(/first: ([0-9]+)/.exec(query)![1])
+    const nodes = entries.slice(from, from + first)
+    const pageInfo = { hasNextPage: from + first < entries.length, endCursor: String(from + nodes.length) }
     const [identifier, ...previousIdentifiers] = this.keys
     const issue = { id: uuid(7), identifier, previousIdentifiers, createdAt: timeOf(this.createdAt) }
     const history = { nodes, pageInfo }

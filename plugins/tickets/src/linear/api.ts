@@ -24,7 +24,7 @@ export const ISSUE_QUERY = `query ($id: String!, $after: String) {
     previousIdentifiers
     createdAt
     state { id type }
-    history(first: 100, after: $after, includeArchived: true) {
+    history(first: 50, after: $after, includeArchived: true) {
       nodes { id createdAt updatedAt actor { id } botActor { id } fromState { id type } toState { id type } }
       pageInfo { hasNextPage endCursor }
     }

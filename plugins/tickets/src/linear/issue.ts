@@ -44,7 +44,7 @@ export const IssueData = Type.Object({
 type Entry = Static<typeof Entry>
 type IssueData = Static<typeof IssueData>
 
-/** Limit of the pages of one history, of a hundred entries each. */
+/** Limit of the pages of one history, of fifty entries each. */
 const MOST_PAGES = 20
 
 const CATEGORIES: ReadonlyMap<string, Category> = new Map([
