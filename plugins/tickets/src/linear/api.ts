@@ -6,6 +6,7 @@ import {
   header,
   type JsonObject,
   readJson,
+  retryAfterMs,
   type Static,
   statusError,
   type TSchema,
@@ -33,19 +34,23 @@ export const ISSUE_QUERY = `query ($id: String!, $after: String) {
 export const VIEWER_QUERY = 'query { viewer { id } }'
 export const QUERIES = [ISSUE_QUERY, VIEWER_QUERY]
 
-const Errors = Type.Array(
-  Type.Object({ extensions: Type.Optional(Type.Object({ code: Type.Optional(Type.String()) })) }),
-)
+const Code = Type.Optional(Type.String())
+const Errors = Type.Array(Type.Object({ extensions: Type.Optional(Type.Object({ code: Code, type: Code })) }))
 const Answer = Type.Object({ errors: Type.Optional(Errors), data: Type.Optional(Type.Unknown()) })
 
-/** The meaning of Linear's errors. Others say that the answer was not expected. */
-const MEANINGS: ReadonlyMap<string, DestinationErrorCode> = new Map([
+/** The meaning of Linear's errors by their code, or by the type that its SDK reads. Others say that the answer was not expected. */
+const MEANINGS: ReadonlyMap<string | undefined, DestinationErrorCode> = new Map([
   ['AUTHENTICATION_ERROR', 'unauthorized'],
+  ['authentication error', 'unauthorized'],
   ['FORBIDDEN', 'forbidden'],
+  ['forbidden', 'forbidden'],
   ['RATELIMITED', 'rate_limited'],
+  ['ratelimited', 'rate_limited'],
   ['INTERNAL_SERVER_ERROR', 'unavailable'],
+  ['internal error', 'unavailable'],
   // An issue that the key may not see is answered as one that does not exist: its id is no valid input.
   ['INPUT_ERROR', 'forbidden'],
+  ['invalid input', 'forbidden'],
 ])
 
 const LARGEST_ANSWER_BYTES = 1024 * 1024
@@ -80,7 +85,7 @@ function refusal(
   { status, headers }: Pick<Response, 'status' | 'headers'>,
   now: number,
 ): DestinationError {
-  const codes = errors.map(({ extensions }) => MEANINGS.get(extensions?.code ?? ''))
+  const codes = errors.map(({ extensions: { code, type } = {} }) => MEANINGS.get(code) ?? MEANINGS.get(type))
   // One error that is not known leaves open what the others are about.
   const code = codes.every((one) => one === codes[0]) ? codes[0] : undefined
   const wait = code === 'rate_limited' ? waitMs(headers, now) : undefined
@@ -93,6 +98,8 @@ function refusal(
 /** Milliseconds until the limit that is used up begins anew. Linear tells moments, in milliseconds. */
 function waitMs(headers: Headers, now: number): number | undefined {
   const theirNow = Date.parse(headers.get('date') ?? '') || now
+  const asked = retryAfterMs(headers, theirNow)
+  if (asked !== undefined) return asked
   const ends = ['requests', 'complexity', 'endpoint-requests']
     .filter((limit) => headers.get(`x-ratelimit-${limit}-remaining`) === '0')
     .map((limit) => Number(headers.get(`x-ratelimit-${limit}-reset`)))
