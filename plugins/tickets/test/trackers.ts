@@ -115,6 +115,7 @@ export class Trackers {
       return { id: idOf('jira', name), statusCategory: { key } }
     }
     if (path === 'status') return NAMES.filter((name) => !this.deleted.includes(name)).map(statusOf)
+    if (path === 'project/SHOP') return { key: this.keys[0].split('-')[0] }
     const [, key = '', rest] = /^issue\/([^/]+)(\/changelog)?$/.exec(path) ?? []
     const isIssue = key === String(this.id) || this.keys.includes(key)
     if (this.isHidden || !isIssue || (rest && !isCloud))

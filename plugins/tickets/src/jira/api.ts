@@ -16,6 +16,7 @@ const Entry = Type.Object({
       field: Type.String(),
       fieldtype: Type.Optional(Type.String()),
       from: OrNull(Type.String()),
+      fromString: OrNull(Type.String()),
       to: OrNull(Type.String()),
     }),
   ),
@@ -73,6 +74,8 @@ export function openJira({ base_url, email, api_token, token }: Options, reads: 
       if (isWhole) return { entries: histories, isOfIssue: true }
       return { entries: await pagesOf(id), isOfIssue: false }
     },
+    /** Reads a project by its key, or by one that it had before. */
+    project: (key: string) => read(`project/${key}`, Type.Object({ key: Type.String() })),
     statuses: () => read('status', Type.Array(Status)),
     /** Tells who asks. Without an account this is refused, so that it proves the credentials. */
     ownAccount: () => read('myself', Account),

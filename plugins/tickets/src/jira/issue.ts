@@ -16,10 +16,12 @@ const CATEGORIES: ReadonlyMap<string, Category> = new Map([
 
 export const readIssue: ReadIssue = async ({ target, params }, { connection }, reads): Promise<Issue> => {
   const jira = openJira(connection!.options as Options, reads)
-  // The key of an issue that was moved leads to it under its new key, and is given to no other.
-  const issue = await jira.issue(targetOf(target).key)
+  const { key } = targetOf(target)
+  const issue = await jira.issue(key)
   const { status, created } = issue.fields
   const { entries, isOfIssue } = await jira.history(issue)
+  if (issue.key !== key && !(await leadsTo(jira, key, issue.key, entries)))
+    throw new DestinationError('ambiguous_claim')
   const changes = entries.toSorted(byTime(({ created, id }) => [created, Number(id)])).flatMap(changesIn)
   const last = changes.at(-1)
   // The issue was moved between the two answers.
@@ -35,6 +37,19 @@ export const readIssue: ReadIssue = async ({ target, params }, { connection }, r
     changes,
     categoryOf: (one) => categories.get(one),
   }
+}
+
+/** Tells whether a key that an issue had leads to it under its own: it was moved, or its project was given another key. */
+async function leadsTo(
+  jira: ReturnType<typeof openJira>,
+  earlier: string,
+  key: string,
+  entries: readonly Entry[],
+): Promise<boolean> {
+  if (entries.some(({ items }) => items.some(({ field, fromString }) => field === 'Key' && fromString === earlier)))
+    return true
+  const [[earlierProject, earlierNumber], [project, number]] = [earlier.split('-'), key.split('-')]
+  return number === earlierNumber && (await jira.project(earlierProject!)).key === project
 }
 
 function changesIn({ created, author, items }: Entry): readonly Change[] {
