@@ -62,5 +62,6 @@ function changesIn({ created, author, items }: Entry): readonly Change[] {
 
 /** The id of an account in the form that facts and claims have; undefined for any other. */
 function accountOf(id: string | undefined): string | undefined {
-  return id !== undefined && /^[0-9A-Za-z][0-9A-Za-z:._-]{0,127}$/.test(id) ? id : undefined
+  // Jira's id of accounts that were erased names nobody.
+  return id !== undefined && id !== 'unknown' && /^[0-9A-Za-z][0-9A-Za-z:._-]{0,127}$/.test(id) ? id : undefined
 }
