@@ -175,8 +175,8 @@ function rowsAt(provider: 'jira' | 'data center'): readonly Row[] {
       tracker: begun().edit(-HOUR, 700, { by: person }).move(0, done),
       params: exact,
     })),
-    row(TRUE_OR_UNTOLD, 'a history of three thousand entries', 'it may be too long to be read', () => ({
-      tracker: begun().edit(-HOUR, 3000, { by: person }).move(0, done),
+    row(TRUE_OR_UNTOLD, 'a history of twelve hundred entries', 'it may be too long to be read', () => ({
+      tracker: begun().edit(-HOUR, 1200, { by: person }).move(0, done),
       params: exact,
     })),
     row(FAILED_LATER, 'a history of seven hundred entries, none of them claimed', 'it is read to its end', () => ({

@@ -286,9 +286,9 @@ function rootOf(linear: Linear, asked: Asked) {
       }),
     })
   }
-  const historyOf = (issue: Issue) => {
-    const entries = groupedOf(issue.changes, linear.groupMs ?? 0).map((change) => entry(issue, change))
-    return linear.isOldestFirst ? entries : entries.toReversed()
+  const historyOf = (issue: Issue, paging: Paging) => {
+    const entries = groupedOf(issue.changes, linear.groupMs ?? 0)
+    return page(linear, linear.isOldestFirst ? entries : entries.toReversed(), paging, (one) => entry(issue, one))
   }
   const spansOf = ({ changes, madeIn, madeAt }: Issue) => {
     const moves = changes.flatMap(({ at, items }) =>
@@ -329,7 +329,7 @@ function rootOf(linear: Linear, asked: Asked) {
       canceledAt: lastIn(issue, 'canceled'),
       state: stateBy(issue.status),
       team: team(teamOf(issue.key)),
-      history: (paging: Paging) => page(linear, historyOf(issue), paging),
+      history: (paging: Paging) => historyOf(issue, paging),
       stateHistory: (paging: Paging) => page(linear, spansOf(issue), paging),
     })
   const visible = snapshot.issues.filter(({ key, isHidden }) => !isHidden && sees.includes(teamOf(key)))
@@ -391,7 +391,12 @@ function groupedOf(changes: Snapshot['issues'][number]['changes'], groupMs: numb
   return entries
 }
 
-function page(linear: Linear, all: readonly unknown[], { first, last, after, before }: Paging) {
+function page<T>(
+  linear: Linear,
+  all: readonly T[],
+  { first, last, after, before }: Paging,
+  build: (one: T) => unknown = (one) => one,
+) {
   const most = linear.pageSize ?? 250
   for (const size of [first, last])
     if (size !== undefined && (size < 1 || size > 250)) throw new GraphQLError('Argument Validation Error')
@@ -402,7 +407,7 @@ function page(linear: Linear, all: readonly unknown[], { first, last, after, bef
   const from = last !== undefined && first === undefined ? Math.max(start, end - size) : start
   const until = Math.min(from + size, end)
   const cursor = (index: number) => Buffer.from(String(index)).toString('base64')
-  const edges = all.slice(from, until).map((node, index) => ({ node, cursor: cursor(from + index) }))
+  const edges = all.slice(from, until).map((one, index) => ({ node: build(one), cursor: cursor(from + index) }))
   return {
     edges,
     nodes: edges.map(({ node }) => node),

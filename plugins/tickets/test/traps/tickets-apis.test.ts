@@ -1,13 +1,10 @@
 /** The stand-ins themselves: they answer as published, and their issues take no step that a tracker does not know. */
 import t from 'tap'
 import { START } from '../../../../test/traps/verifier-table.ts'
-import { ALIKE } from './alike.ts'
-import { JIRA } from './jira.ts'
 import * as jira from './jira-api.ts'
-import { LINEAR } from './linear.ts'
 import * as linear from './linear-api.ts'
-import { REDMINE } from './redmine.ts'
 import { begunTracker, DAY, HOUR, MINUTE, type Scene, SECOND, setOf, type TrackerName, WORDS } from './row.ts'
+import { ROWS } from './rows.ts'
 import { startTracker } from './server.ts'
 
 interface Asked {
@@ -265,13 +262,12 @@ t.test('a team that groups its history leaves out the states between', async (t)
 })
 
 t.test('each row has a name of its own, and a scene that can be played', async (t) => {
-  const rows = [...JIRA, ...LINEAR, ...REDMINE, ...ALIKE]
-  const names = rows.map(({ provider, title }) => `${provider}: ${title}`)
+  const names = ROWS.map(({ provider, title }) => `${provider}: ${title}`)
   t.strictSame(
     names.filter((name, index) => names.indexOf(name) !== index),
     [],
   )
-  for (const { provider, scene } of rows) t.doesNotThrow(() => setOf(provider, scene()))
+  for (const { provider, scene } of ROWS) t.doesNotThrow(() => setOf(provider, scene()))
 })
 
 t.test('steps that there are not', async (t) => {

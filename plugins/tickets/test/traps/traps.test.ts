@@ -6,18 +6,14 @@ import { createVirtualClock, type Life, type LifeOptions, liveClaim } from '@cla
 import plugin from '@claimcheck/plugin-tickets'
 import { shareOf } from '../../../../test/support/extent.ts'
 import { playTable, requireFacts, START } from '../../../../test/traps/verifier-table.ts'
-import { ALIKE } from './alike.ts'
-import { JIRA } from './jira.ts'
-import { LINEAR } from './linear.ts'
-import { REDMINE } from './redmine.ts'
 import { type Row, SECOND, setOf } from './row.ts'
+import { ROWS } from './rows.ts'
 import { startTracker } from './server.ts'
 
-const ROWS: readonly Row[] = [...JIRA, ...LINEAR, ...REDMINE, ...ALIKE]
 const WORDS = ['Rotate', 'nelly', 'Nelly', 'For us alone', 'Engineering']
 
 playTable<Row, Awaited<ReturnType<typeof play>>>({
-  rows: process.env.ROW === undefined ? shareOf(ROWS, 0, 4) : ROWS,
+  rows: process.env.ROW === undefined ? shareOf(ROWS, 0, 8) : ROWS,
   play,
   nameOf: ({ provider, title }) => `${provider}: ${title}`,
   check(t, { scene }, lived, { value }) {
