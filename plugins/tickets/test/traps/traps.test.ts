@@ -13,7 +13,7 @@ import { startTracker } from './server.ts'
 const WORDS = ['Rotate', 'nelly', 'Nelly', 'For us alone', 'Engineering']
 
 playTable<Row, Awaited<ReturnType<typeof play>>>({
-  rows: process.env.ROW === undefined ? shareOf(ROWS, 0, 8) : ROWS,
+  rows: process.env.ROW === undefined ? shareOf(ROWS, 0, 10) : ROWS,
   play,
   nameOf: ({ provider, title }) => `${provider}: ${title}`,
   check(t, { scene }, lived, { value }) {
