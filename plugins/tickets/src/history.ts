@@ -18,8 +18,8 @@ export interface Issue {
   readonly createdAt: LogTime
   /** The changes of its status, oldest first. */
   readonly changes: readonly Change[]
-  /** Moments of changes that may hide others, because the tracker writes several changes into one entry. */
-  readonly merged?: readonly LogTime[]
+  /** Parts of the history of which the tracker tells, in its own way, that changes are missing. */
+  readonly doubts?: readonly Doubt[]
   /** The category of a status now; undefined where the tracker does not tell it, as of one that was deleted. */
   readonly categoryOf: (status: string) => Category | undefined
 }
@@ -27,8 +27,8 @@ export interface Issue {
 /** A coming of the issue into the claimed state. */
 export interface Arrival {
   readonly change: Change
-  /** The change by which it left; undefined while it is there. */
-  readonly left: Change | undefined
+  /** The time at which it left; undefined while it is there. */
+  readonly left: LogTime | undefined
   /** The claimed params that are others than the history tells. */
   readonly differs: readonly ('from' | 'by')[]
   /** Tells whether the history leaves open that this is what was claimed. */
@@ -54,7 +54,11 @@ export interface Arrivals {
 export function arrivalsOf(issue: Issue, params: Params): Arrivals {
   const { changes, status, createdAt } = issue
   const holds = (one: string | undefined) => isClaimed(one, issue, params)
-  const leaving = (after: number) => changes.find(({ to }, index) => index > after && holds(to) === false)
+  const leaving = (after: number): LogTime | undefined => {
+    const change = changes.slice(after + 1).find(({ from, to }) => holds(to) === false || holds(from) === false)
+    // Before a change that begins elsewhere, the issue left by one that is missing.
+    return change && (holds(change.from) === false ? { notAfter: change.at.notAfter } : change.at)
+  }
   const arrivals = changes.flatMap((change, index): Arrival[] => {
     const [before, after] = [holds(change.from), holds(change.to)]
     if (after === false) return []
@@ -88,8 +92,8 @@ function differencesOf({ from, by }: Change, params: Params): readonly ('from' |
   )
 }
 
-/** Finds where changes are missing: a status that no change tells, and changes that were written into one. */
-function gapsOf({ changes, status, createdAt, merged = [] }: Issue): readonly Doubt[] {
+/** Finds where changes are missing: between two that do not follow each other, and before the issue was made here. */
+function gapsOf({ changes, status, createdAt, doubts = [] }: Issue): readonly Doubt[] {
   const missing = [...changes, undefined].flatMap((next, index): Doubt[] => {
     const earlier = changes[index - 1]
     if (!earlier || earlier.to === (next ? next.from : status)) return []
@@ -98,7 +102,7 @@ function gapsOf({ changes, status, createdAt, merged = [] }: Issue): readonly Do
   // A history from before the issue was made was brought along from elsewhere, perhaps in part.
   const isBrought = changes.some(({ at }) => at.notAfter < (createdAt.notBefore ?? createdAt.notAfter))
   const brought = isBrought ? [{ since: changes[0]!.at, until: createdAt }] : []
-  return [...missing, ...merged.map((at) => ({ since: at, until: at })), ...brought]
+  return [...doubts, ...missing, ...brought]
 }
 
 /** Reads a time of RFC 3339, also without the colon in its offset. Whole seconds mean the whole second. @throws DestinationError */

@@ -37,7 +37,7 @@ export function report(
   const isTold = ({ left, isOpen }: Arrival) => !isOpen && (left !== undefined || isThere === true)
   const open = [...doubts, ...arrivals.filter((one) => !isTold(one)).map(doubtOf)]
   const meant = arrivals.filter((one) => isTold(one) && one.differs.length === 0)
-  const inWindow = meant.filter(({ left }) => reaches(left?.at, from))
+  const inWindow = meant.filter(({ left }) => reaches(left, from))
   const openNow = open.filter(({ until }) => reaches(until, from))
   const stays = inWindow.slice(0, MOST_STAYS).map((one) => stayOf(one, openNow))
   const isHere = ({ left }: Arrival) => isThere === true && left === undefined
@@ -71,7 +71,7 @@ function requireSame({ id, categoryOf }: Issue, params: Params, previous: readon
 }
 
 function doubtOf({ change, left }: Arrival): Doubt {
-  return { since: change.at, until: left?.at }
+  return { since: change.at, until: left }
 }
 
 /** Tells whether what ends at a time may have lasted until a moment. @param end undefined for what goes on */
@@ -84,7 +84,7 @@ function stayOf({ change: { at }, left }: Arrival, doubts: readonly Doubt[]): St
   // A change that is in doubt may have been the claimed one, and earlier.
   const isFirst = doubts.every(({ since }) => (since.notBefore ?? since.notAfter) > at.notAfter)
   const appeared = isFirst ? at : { notAfter: at.notAfter }
-  return { appeared, ...(left && { removed: left.at, removedWhole: true }) }
+  return { appeared, ...(left && { removed: left, removedWhole: true }) }
 }
 
 function factsOf(

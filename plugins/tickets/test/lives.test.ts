@@ -210,6 +210,38 @@ t.test('an issue that has another key now', async (t) => {
   }
 })
 
+t.test('a key that leads to another issue', async (t) => {
+  const other = (trackers: Trackers) => {
+    moved('done', -1000)(trackers)
+    trackers.keys = ['SHOP-11', 'SHOP-1']
+  }
+  for (const kind of ['cloud', 'center'] as const)
+    t.equal((await live(t, kind, { at: { 0: other } })).verdict, 'unverifiable', kind)
+})
+
+t.test('journals of Redmine that were made private', async (t) => {
+  const closed = (trackers: Trackers) => {
+    trackers.closedAt = START - MINUTE
+  }
+  t.equal(
+    (await live(t, 'redmine', { at: { 0: closed } })).verdict,
+    'unverifiable',
+    'its closing is told, and not shown',
+  )
+  const shown = all(moved('done', -MINUTE), closed, moved('todo', -1000), moved('review', -500))
+  t.equal((await live(t, 'redmine', { at: { 0: shown } })).verdict, 'verified')
+  const reopened = (trackers: Trackers) => {
+    moved('done', -DAY / 2)(trackers)
+    trackers.status = 'todo'
+  }
+  const at = { 0: all(reopened, moved('done', 20 * MINUTE)) }
+  t.equal(
+    (await live(t, 'redmine', { at, submittedAfterMs: 25 * MINUTE })).verdict,
+    'unverifiable',
+    'its opening is hidden',
+  )
+})
+
 t.test('a history of several pages', async (t) => {
   const long = all(moved('done', -1000), (trackers) => {
     trackers.others = 250

@@ -66,6 +66,8 @@ export class Trackers {
   deleted: readonly Name[] = []
   categories: Readonly<Partial<Record<Name, string>>> = {}
   workspace = WORKSPACE
+  /** The time of the last closing that Redmine tells. */
+  closedAt: number | undefined
   readonly #now: () => number
 
   constructor(now: () => number) {
@@ -205,7 +207,13 @@ export class Trackers {
       ],
     }))
     return {
-      issue: { id: 1, status: { id: numberOf(this.status) }, created_on: secondOf(this.createdAt), journals },
+      issue: {
+        id: 1,
+        status: { id: numberOf(this.status) },
+        created_on: secondOf(this.createdAt),
+        closed_on: this.closedAt === undefined ? null : secondOf(this.closedAt),
+        journals,
+      },
     }
   }
 }

@@ -87,7 +87,11 @@ export async function readIssue(claim: Claim<Params>, context: CheckContext, rea
         to: entry.toState?.id,
         by: actorOf(entry, claim.params),
       })),
-    merged: ordered.map(timeOfEntry).filter(({ notBefore, notAfter }) => notAfter - notBefore! >= SECOND_MS),
+    // States between the changes that went into one entry are lost.
+    doubts: ordered
+      .map(timeOfEntry)
+      .filter(({ notBefore, notAfter }) => notAfter - notBefore! >= SECOND_MS)
+      .map((at) => ({ since: at, until: at })),
     categoryOf: (one) => CATEGORIES.get(types.get(one) ?? ''),
   }
 }

@@ -17,6 +17,8 @@ const Issue = Type.Object({
   id: Type.Integer(),
   status: Reference,
   created_on: Type.String(),
+  /** The time at which the issue was closed last, also of one that was opened again. */
+  closed_on: Value,
   journals: Type.Array(Journal),
 })
 const IssueAnswer = Type.Object({ issue: Issue })
