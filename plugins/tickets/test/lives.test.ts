@@ -1,4 +1,3 @@
-// Test run: slow
 /** What may be said of issues that are moved, left, hidden or made in a state, over the life of a claim. */
 import { createVirtualClock, liveClaim } from '@claimcheck/core/testkit'
 import tickets from '@claimcheck/plugin-tickets'
