@@ -12,7 +12,6 @@ import { FORMS } from './bad-plugins/forms.ts'
 import { challengedPlugin, identifiedPlugin, signedPlugin, ticketPlugin, tokenPlugin } from './bad-plugins/good.ts'
 import { LEAKS } from './bad-plugins/leaks.ts'
 import { LINES, linePlugin } from './bad-plugins/lines.ts'
-import { MANY, manyPlugin } from './bad-plugins/many.ts'
 import { REQUESTS } from './bad-plugins/requests.ts'
 import type { Way } from './bad-plugins/row.ts'
 import type { Situation } from './bad-plugins/tracker.ts'
@@ -32,7 +31,6 @@ const GOOD: readonly (readonly [way: Way, plugin: () => Plugin])[] = [
   ['tokens', tokenPlugin],
   ['challenges', () => challengedPlugin()],
   ['calls', callPlugin],
-  ['many', manyPlugin],
   ['lines', linePlugin],
 ]
 
@@ -81,7 +79,7 @@ t.test('a plugin that asks for no more requests than it needs is not blamed for 
 })
 
 t.test('every check has a bad plugin', async (t) => {
-  const rows = [...ABSENCE, ...REQUESTS, ...LEAKS, ...FORMS, ...LINES, ...MANY, ...CALLS, ...CONNECTIONS]
+  const rows = [...ABSENCE, ...REQUESTS, ...LEAKS, ...FORMS, ...LINES, ...CALLS, ...CONNECTIONS]
   t.ok(rows.length >= 30)
   const caught = new Set([...rows.map(([caughtBy]) => caughtBy), ...OF_THE_TEST])
   t.strictSame(

@@ -97,21 +97,6 @@ for (const trusted of [true, false]) {
       t.strictSame(told, ['read', 'verifier_error'], 'it did not join by the host')
     },
   )
-
-  t.test(
-    `claims that are checked together have the answers of all (${where})`,
-    { skip: !trusted && skip },
-    async (t) => {
-      const { submit } = await start(t, { trusted })
-      const many = { action: 'test.source.read_many' }
-      for (const { body, checks } of await Promise.all([1, 2, 3].map(() => submit('asks', many)))) {
-        t.match(body, { verdict: 'verified' }, JSON.stringify(checks))
-      }
-      for (const { checks } of await Promise.all([1, 2, 3].map(() => submit('asks nothing', many)))) {
-        t.match(checks, [{ failure: { code: 'verifier_error' } }])
-      }
-    },
-  )
 }
 
 t.test('a reader who asks for a listed source, or for the plugin, is told', { skip }, async (t) => {

@@ -1,12 +1,5 @@
 /** A stranger's plugin that says what a claim has it say, and reads its source as the claim's `way` has it: or not at all. */
-import {
-  type CheckContext,
-  definePlugin,
-  defineVerifier,
-  type Observation,
-  type PreviousRead,
-  Type,
-} from '@claimcheck/core/plugin'
+import { type CheckContext, definePlugin, defineVerifier, Type } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
 
@@ -40,7 +33,7 @@ const profile = {
   access: { permission: 'none', anonymous: true },
 } as const
 
-type Way = (context: Omit<CheckContext, 'previous'>, url: string, previous: readonly PreviousRead[]) => Promise<unknown>
+type Way = (context: CheckContext, url: string) => Promise<unknown>
 
 /** Of all checks of this process. */
 let kept: Promise<unknown> | undefined
@@ -68,29 +61,15 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
 }
 
-function verifierAt(url: string, version: 'one' | 'many') {
-  const look = async (
-    context: Omit<CheckContext, 'previous'>,
-    params: { way: string; see?: string },
-    previous = [],
-  ) => {
-    await WAYS[params.way]!(context, url, previous)
-    return params.see === 'absent'
-      ? ({ kind: 'absent', facts: {}, stays: [] } as Observation)
-      : ({ kind: 'present', facts: {}, differs: [] } as Observation)
-  }
+function verifierAt(url: string) {
   return defineVerifier<typeof profile.params, typeof profile.facts>({
-    profile: version === 'one' ? profile : { ...profile, action: 'test.source.read_many' },
+    profile,
     providers: [],
     anonymousSource: () => ({ provider: 'place', baseUrl: url }),
-    check: ({ params }, context) => look(context, params) as never,
-    ...(version === 'many' && {
-      checkMany: async (checks, context) => {
-        const [first] = checks
-        const seen = await look(context, first!.claim.params)
-        return checks.map(() => seen) as never
-      },
-    }),
+    async check({ params: { way, see } }, context) {
+      await WAYS[way]!(context, url)
+      return see === 'absent' ? { kind: 'absent', facts: {}, stays: [] } : { kind: 'present', facts: {}, differs: [] }
+    },
   })
 }
 
@@ -99,5 +78,5 @@ export default definePlugin({
   api: 2,
   manifest: { hosts: ['options.base_url'] },
   options: Type.Object({ base_url: Type.String() }),
-  setup: (_, { base_url: url }) => ({ verifiers: [verifierAt(url, 'one'), verifierAt(url, 'many')] }),
+  setup: (_, { base_url: url }) => ({ verifiers: [verifierAt(url)] }),
 })

@@ -4,7 +4,6 @@ import type { Instant, Observation } from '../evidence.ts'
 import type { JsonObject } from '../json.ts'
 import type { ActionProfile } from '../profile.ts'
 import type { Auth, DeclaredCredential } from './auth.ts'
-import type { DestinationError } from './destination-error.ts'
 import type { CheckLimits, FetchInit, GuardedFetch } from './fetch.ts'
 import type { Answer, Http } from './http.ts'
 import type { ConnectInit, Query, QueryAnswer, Socket } from './socket.ts'
@@ -48,15 +47,6 @@ export interface Verifier<P extends TSchema = TSchema, F extends TSchema = TSche
    * @throws DestinationError when it could not read. Anything else that it throws is recorded as `verifier_error`.
    */
   check(claim: Claim<Static<P>>, context: CheckContext): Promise<Observation<Static<F>>>
-  /**
-   * Checks claims that wait for the same destination with the same credentials in one go, where one read serves many. The host then
-   * calls it instead of `check`, also for a single claim.
-   * @returns for each claim, in their order, its observation or the error of the read
-   */
-  checkMany?(
-    checks: readonly { readonly claim: Claim<Static<P>>; readonly previous: readonly PreviousRead[] }[],
-    context: Omit<CheckContext, 'previous'>,
-  ): Promise<readonly (Observation<Static<F>> | DestinationError)[]>
 }
 
 export interface AnonymousSource {

@@ -10,7 +10,6 @@ import { listen } from './exchange.ts'
 import type { AnswerMemory } from './fault-proxy.ts'
 import { createFindings, type Findings } from './findings.ts'
 import { type CheckRequest, type Lane, type LaneOptions, openLane, valueAt } from './host.ts'
-import { runMany } from './many-run.ts'
 import type { ConformanceOptions, Report } from './options.ts'
 import type { CheckedCase } from './prepared.ts'
 import { lintPlugin } from './profile-lint.ts'
@@ -83,7 +82,6 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
       })
       if (one) checked.push(one)
     }
-    await runMany(run, checked)
     await runConnection(run, checked).catch((error: unknown) => {
       tell('case.read', `the connection could not be tried: ${messageOf(error)}`)
     })

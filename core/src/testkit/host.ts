@@ -36,13 +36,6 @@ export interface CheckRequest extends CallRequest {
   readonly previous?: readonly PreviousRead[]
   /** The identity that the host has for the connection. Defaults to the given connection's. */
   readonly identity?: string | undefined
-  /** Calls `check` even where the verifier has `checkMany`. */
-  readonly isSingle?: boolean
-}
-
-export interface ManyRequest extends CallRequest {
-  readonly claims: readonly Claim[]
-  readonly connection: GivenOrNone
 }
 
 export interface ProbeRequest extends CallRequest {
@@ -109,16 +102,13 @@ export async function openLane(options: LaneOptions) {
     /** The origin of the base address of the check that began last. */
     origin: proxy.baseOrigin,
     async check(asked: CheckRequest): Promise<Outcome> {
-      const { claim, previous = [], isSingle = false } = asked
+      const { claim, previous = [] } = asked
       const verifier = verifierFor(claim.action)!
       noteActivity(asked.doing)
       const { isIdentified, ...place } = connections.placeOf(verifier, claim, asked.connection, asked.identity)
-      const { value, ...outcome } = await callPlugin(caller, place, asked, verifier.limits ?? {}, (context) => {
-        const one = { claim: structuredClone(claim), previous: structuredClone(previous) }
-        return isSingle || !verifier.checkMany
-          ? (verifier.check(one.claim, { ...context, previous: one.previous }) as Promise<Observation>)
-          : onlyOne(verifier.checkMany([one], context))
-      })
+      const { value, ...outcome } = await callPlugin(caller, place, asked, verifier.limits ?? {}, (context) =>
+        verifier.check(structuredClone(claim), { ...context, previous: structuredClone(previous) }),
+      )
       const logs = [...setupLogs, ...outcome.logs]
       return {
         ...outcome,
@@ -127,16 +117,6 @@ export async function openLane(options: LaneOptions) {
         identity: place.connection?.identity,
         ...('error' in outcome ? {} : { observation: value as Observation }),
       }
-    },
-    /** Checks all claims in one call of `checkMany`. */
-    async checkMany(asked: ManyRequest): Promise<CallResult<readonly unknown[]>> {
-      const [first] = asked.claims
-      const verifier = verifierFor(first!.action)!
-      const place = connections.placeOf(verifier, first!, asked.connection)
-      const claims = () => asked.claims.map((claim) => ({ claim: structuredClone(claim), previous: [] }))
-      return callPlugin(caller, place, asked, verifier.limits ?? {}, (context) =>
-        verifier.checkMany!(claims(), context),
-      )
     },
     async probe(asked: ProbeRequest): Promise<CallResult<ProbeResult>> {
       const { type, ...place } = connections.connected(asked.connection)
@@ -220,15 +200,6 @@ function connectionsOf(parts: PluginParts, url: string, tokenHosts: readonly str
 
 function optionsOf({ options }: { readonly options: JsonObject }) {
   return structuredClone(options) as never
-}
-
-/** The observation that `checkMany` gives for a single claim. */
-async function onlyOne(checking: Promise<readonly unknown[]>): Promise<Observation> {
-  const answers = await checking
-  const [answer] = answers
-  if (answers.length !== 1) throw new TypeError(`checkMany returned ${answers.length} answers for one claim`)
-  if (isDestinationError(answer)) throw answer
-  return answer as Observation
 }
 
 export function valueAt<T>(value: T | ((url: string) => T), url: string): T {

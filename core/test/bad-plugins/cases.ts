@@ -27,12 +27,6 @@ const ROWS: readonly Omit<Case<Situation, undefined>, 'claim' | 'absentRoutes' |
   },
 ]
 
-/** Other tickets of the tracker, for checks that serve many claims. */
-const OTHERS: ReadonlyMap<string, Pick<Case<Situation, undefined>, 'sees' | 'verdict'>> = new Map([
-  ['ACME-8', { sees: { kind: 'absent', facts: { state: 'open' } }, verdict: 'failed' }],
-  ['ACME-9', { sees: { kind: 'absent' }, verdict: 'failed' }],
-])
-
 /** Besides the token. */
 const MORE_OPTIONS: Partial<Record<Way, JsonObject>> = { tokens: { client_id: 'kit' }, challenges: { user: 'kit' } }
 
@@ -53,28 +47,15 @@ export function options(
     destination: way === 'lines' ? lineTracker() : tracker(),
     before: 'open',
     another: 'another',
-    cases: [
-      ...rows.map((row) => ({
-        ...row,
-        name: `the ticket is ${row.situation}`,
-        claim,
-        absentRoutes,
-        // Nothing tells the clock of a place that does not speak HTTP.
-        ...(way === 'lines' && row.verdict === 'late' ? { verdict: 'unverifiable' as const } : {}),
-      })),
-      ...(way === 'many' ? otherCases(rows[0]!.situation!) : []),
-    ],
+    cases: rows.map((row) => ({
+      ...row,
+      name: `the ticket is ${row.situation}`,
+      claim,
+      absentRoutes,
+      // Nothing tells the clock of a place that does not speak HTTP.
+      ...(way === 'lines' && row.verdict === 'late' ? { verdict: 'unverifiable' as const } : {}),
+    })),
   }
-}
-
-function otherCases(situation: Situation): Case<Situation, undefined>[] {
-  return [...OTHERS].map(([target, row]) => ({
-    ...row,
-    name: `the ticket is ${target}`,
-    situation,
-    claim: { ...claim, target },
-    absentRoutes,
-  }))
 }
 
 /** @param only the kit's checks to make; all, when left out */

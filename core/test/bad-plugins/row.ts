@@ -2,8 +2,8 @@
 import type { Plugin } from '@claimcheck/core/plugin'
 import type { Situation } from './tracker.ts'
 
-/** Where it reads: by requests, by requests that the host signs, gets tokens for or answers a challenge for, by calls, by requests for many claims, or over a connection that is no HTTP. */
-export type Way = 'requests' | 'signatures' | 'tokens' | 'challenges' | 'calls' | 'many' | 'lines'
+/** Where it reads: by requests, by requests that the host signs, gets tokens for or answers a challenge for, by calls, or over a connection that is no HTTP. */
+export type Way = 'requests' | 'signatures' | 'tokens' | 'challenges' | 'calls' | 'lines'
 
 export type BadPlugin = readonly [
   /** The name of the check. */

@@ -41,7 +41,7 @@ export interface Ticket {
   readonly events: readonly TrackerEvent[]
 }
 
-/** Ticket 7. There are ticket 8, which is always open, and no ticket 9. */
+/** Ticket 7, the only one. */
 export const TICKETS: Readonly<Record<Situation, Ticket | undefined>> = {
   open: { resolution: null, events: [OPENED] },
   closed: { resolution: 'fixed', events: [OPENED, event('closed', NOON)] },
@@ -52,16 +52,12 @@ export const TICKETS: Readonly<Record<Situation, Ticket | undefined>> = {
   // The same address leads to another tracker, which has the same ticket.
   another: { resolution: 'fixed', events: [OPENED, event('closed', NOON)] },
 }
-const OPEN: Ticket = { resolution: null, events: [OPENED] }
 const PER_PAGE = 2
 
 export function tracker(): Destination<Situation, undefined> {
   let situation: Situation = 'open'
 
-  function ticketOf(number: number): Ticket | undefined {
-    if (number === 7) return TICKETS[situation]
-    return number === 8 ? OPEN : undefined
-  }
+  const ticketOf = (number: number): Ticket | undefined => (number === 7 ? TICKETS[situation] : undefined)
 
   /** What is read by calls. */
   function called({ method, params }: { method: string; params: { number?: number } }, isMember: boolean): unknown {
@@ -101,14 +97,6 @@ export function tracker(): Destination<Situation, undefined> {
     if (method === 'POST' && pathname === '/rpc') {
       const call = JSON.parse(await bodyOf(request))
       return send(200, { jsonrpc: '2.0', id: call.id, result: called(call, isMember) })
-    }
-    if (pathname === '/projects/ACME/tickets' && isMember) {
-      const numbers = (searchParams.get('numbers') ?? '').split(',').map(Number)
-      const found = numbers.toSorted().flatMap((number) => {
-        const ticket = ticketOf(number)
-        return ticket ? [toWire(number, ticket)] : []
-      })
-      return send(200, found)
     }
     const [, number] = /^\/projects\/ACME\/tickets\/(\d+)/.exec(pathname) ?? []
     const ticket = isMember ? ticketOf(Number(number)) : undefined

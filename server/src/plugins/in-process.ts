@@ -6,7 +6,6 @@ import type { Instant } from '@claimcheck/core/rules'
 import { copyJson } from '../base/json-copy.ts'
 import { defined } from '../base/pick.ts'
 import type { Reach } from '../outbound/outbound.ts'
-import { batched } from './batches.ts'
 import { cacheFor, createCheckCache } from './check-cache.ts'
 import {
   type CheckCall,
@@ -70,12 +69,10 @@ export function inProcess(
         verifier.destination &&
         (async (claim, connection) => verifier.destination!(copyJson(claim), handed(connection))),
       normalize: verifier.normalize && (async (claim) => verifier.normalize!(copyJson(claim) as never)),
-      check: verifier.checkMany
-        ? batched(async (calls) => verifier.checkMany!(calls.map(copied), contextOf(calls[0]!, limits)), names)
-        : async (call) => {
-            const { claim, previous } = copied(call)
-            return verifier.check(claim, Object.assign(contextOf(call, limits), { previous }))
-          },
+      check: async (call) => {
+        const { claim, previous } = copied(call)
+        return verifier.check(claim, Object.assign(contextOf(call, limits), { previous }))
+      },
     }
   }
 

@@ -284,7 +284,7 @@ function optionSchemaProblems(options: TSchema, place: string): string[] {
 function verifierProblems(verifier: object, place: string): string[] {
   return [
     ...dataProblems(VerifierData, verifier, place),
-    ...functionProblems(verifier, ['check'], ['normalize', 'anonymousSource', 'destination', 'checkMany'], place),
+    ...functionProblems(verifier, ['check'], ['normalize', 'anonymousSource', 'destination'], place),
     ...problemsOfProfile((verifier as { profile?: unknown }).profile).map((problem) => `${place}.profile ${problem}`),
   ]
 }

@@ -226,7 +226,7 @@ t.test('what the operator configured is held against the options, and is in no m
 
 t.test('parts in order have no problem, nor do parts that are left out', async (t) => {
   const limits = { requests: 64, bodyBytes: 40 * 1024 * 1024, timeMs: 60_000 }
-  const optional = { normalize() {}, destination() {}, checkMany() {}, limits }
+  const optional = { normalize() {}, destination() {}, limits }
   const full = {
     verifiers: [verifier, { ...verifier, ...optional }],
     connections: [connection],
@@ -260,7 +260,6 @@ const parts: [what: string, given: unknown, problem: RegExp][] = [
   ['verify through what is no name', verifiers({ providers: [5] }), /^verifiers\.1\.providers\.0: /],
   ['normalize by no function', verifiers({ normalize: {} }), /^verifiers\.1\.normalize: should be a function$/],
   ['name a destination by no function', verifiers({ destination: 'a' }), /^verifiers\.1\.destination: should be/],
-  ['check many by no function', verifiers({ checkMany: true }), /^verifiers\.1\.checkMany: should be a function$/],
   ['name a place by no function', verifiers({ anonymousSource: 'a' }), /^verifiers\.1\.anonymousSource: should be/],
   ['limit what there is not', limits({ sockets: 1 }), /^verifiers\.1\.limits\.sockets: /],
   ['ask for more requests than the ceiling', limits({ requests: 65 }), /^verifiers\.1\.limits\.requests: /],

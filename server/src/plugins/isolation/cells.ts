@@ -115,29 +115,17 @@ export class Cells<P extends CellProcess = PluginProcess> {
     until: () => AbortSignal,
     work: (cell: Cell<P>, isAgain: boolean) => Promise<T>,
   ): Promise<T> {
-    try {
-      return await this.once(tenant, until, (cell) => work(cell, false))
-    } catch (error) {
-      if (!(error instanceof PluginEndedError)) throw error
-      return this.alone(tenant, until, (cell) => work(cell, true))
-    }
-  }
-
-  /**
-   * Works in the cell of the workspace without repetition.
-   * @throws PluginEndedError also for work that went down with another call
-   */
-  async once<T>(tenant: Tenant, until: () => AbortSignal, work: (cell: Cell<P>) => Promise<T>): Promise<T> {
     const { workspaceId } = tenant
     const isCommon = this.#options.isShared && !this.#places.has(workspaceId) && !this.#fallsOften(workspaceId)
     try {
       return await this.#inPlace(tenant, until, isCommon, async (place) => {
         while (place.repeats) await unlessAborted(place.repeats, until())
-        return work(place.cell)
+        return work(place.cell, false)
       })
     } catch (error) {
-      if (isCommon && error instanceof PluginEndedError) this.#noteFall(workspaceId)
-      throw error
+      if (!(error instanceof PluginEndedError)) throw error
+      if (isCommon) this.#noteFall(workspaceId)
+      return this.#alone(tenant, until, (cell) => work(cell, true))
     }
   }
 
@@ -145,7 +133,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
    * Works while nothing else of the workspace does, in a cell of its own, one after the other. So work that ends a process again and again holds up
    * its own workspace only, also where one process works for all.
    */
-  async alone<T>(tenant: Tenant, until: () => AbortSignal, work: (cell: Cell<P>) => Promise<T>): Promise<T> {
+  async #alone<T>(tenant: Tenant, until: () => AbortSignal, work: (cell: Cell<P>) => Promise<T>): Promise<T> {
     return this.#inPlace(tenant, until, false, async (place) => {
       for (;;) {
         const before = place.repeats

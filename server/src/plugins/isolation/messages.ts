@@ -26,7 +26,6 @@ export const PLUGIN_METHODS = [
   'destination',
   'normalize',
   'check',
-  'checkMany',
   'baseUrl',
   'fits',
   'probe',
@@ -116,8 +115,8 @@ export type DescribedPart = Static<typeof DescribedPart>
 
 /** The part of a check's context that the host sends. The process makes the rest. */
 export interface CheckArguments {
-  /** The claims to check; one for `check`. */
-  readonly checks: readonly { readonly claim: unknown; readonly previous: unknown }[]
+  readonly claim: unknown
+  readonly previous: unknown
   readonly connection: unknown
   readonly share: string
   readonly cacheKey: string
@@ -151,9 +150,6 @@ export type WireError =
     }
   /** The stack of an error that is not a destination's. */
   | { readonly text: string }
-
-/** The result of `checkMany` for one claim. */
-export type WireSeen = { readonly seen: unknown } | { readonly error: WireError }
 
 const MAX_ERROR_LENGTH = 4096
 

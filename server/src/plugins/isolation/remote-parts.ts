@@ -8,7 +8,6 @@ import { copyJson } from '../../base/json-copy.ts'
 import { withinTime } from '../../base/time-limit.ts'
 import type { Reach } from '../../outbound/outbound.ts'
 import { createPace } from '../../outbound/pace.ts'
-import { batched } from '../batches.ts'
 import {
   type CheckCall,
   connectionData,
@@ -22,13 +21,7 @@ import { createOpaqueNames, type OpaqueNames } from '../opaque-names.ts'
 import type { PluginLogger } from '../plugin-logger.ts'
 import type { Cell, Cells } from './cells.ts'
 import { createHostCalls } from './host-calls.ts'
-import {
-  type CheckArguments,
-  type DescribedPart,
-  type DescribedParts,
-  fromWireError,
-  type PluginMethod,
-} from './messages.ts'
+import type { CheckArguments, DescribedPart, DescribedParts, PluginMethod } from './messages.ts'
 
 /** The time limit of a plugin's function that needs nothing of the host. */
 const QUICK_MS = 3000
@@ -76,7 +69,7 @@ function remoteVerifier({ data, functions }: DescribedPart, index: number, remot
     readonly providers: readonly string[]
     readonly limits?: CheckLimits
   }
-  const { cells, reach, pace, types, names } = remote
+  const { cells, reach, pace, types } = remote
   const quick = quickCalls(cells, index)
   const shown = (connection: Connection) => withHandles(connection, types)
   return {
@@ -93,12 +86,7 @@ function remoteVerifier({ data, functions }: DescribedPart, index: number, remot
         readText(await quick(tenant, 'destination', claim, shown(connection))),
     }),
     ...(functions.includes('normalize') && { normalize: (claim, tenant) => quick(tenant, 'normalize', claim) }),
-    check: functions.includes('checkMany')
-      ? batched(
-          async (calls, isAlone) => readMany(await check('checkMany', calls, index, { limits, isAlone }, remote)),
-          names,
-        )
-      : (call) => check('check', [call], index, { limits }, remote),
+    check: (call) => check(call, index, limits, remote),
   }
 }
 
@@ -115,35 +103,18 @@ function quickCalls(cells: Cells, index: number) {
     )
 }
 
-/**
- * Reads the results of `checkMany`.
- * @returns a value that is no list as it is: the caller reports it
- */
-function readMany(returned: unknown): unknown {
-  if (!Array.isArray(returned)) return returned
-  return returned.map((one: Partial<{ readonly seen: unknown; readonly error: unknown }> | null) =>
-    one?.error === undefined ? one?.seen : fromWireError(one.error),
-  )
-}
-
-/**
- * Makes a check, or several as one batch.
- * @param calls the checks, of which the first one makes the requests
- */
 async function check(
-  method: 'check' | 'checkMany',
-  calls: readonly CheckCall[],
+  { claim, previous, connection, requests, timer, tenant }: CheckCall,
   index: number,
-  { limits = {}, isAlone = false }: { readonly limits: CheckLimits | undefined; readonly isAlone?: boolean },
+  limits: CheckLimits = {},
   { cells, logger, names, types }: Remote,
 ): Promise<unknown> {
-  const { connection, requests, timer, tenant } = calls[0]!
   logger.conceal(requests.leaks())
   const cacheKey = names.cacheKey(connection)
   const share = names.share(tenant.workspaceId)
-  const decides = calls.some((call) => call.tenant.urgency === 'deciding')
   const payload = (): CheckArguments => ({
-    checks: calls.map(({ claim, previous }) => ({ claim, previous })),
+    claim,
+    previous,
     connection: connection && withHandles(connection, types),
     share,
     cacheKey,
@@ -158,14 +129,10 @@ async function check(
       return [payload()]
     }
     const hostCalls = createHostCalls({ requests, cacheKey, shared })
-    return process.call(method, index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal: timer.signal })
+    return process.call('check', index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal: timer.signal })
   }
 
-  const given = decides ? ({ ...tenant, urgency: 'deciding' } as const) : tenant
-  const until = () => timer.signal
-  if (isAlone) return cells.alone(given, until, (cell) => make(cell, true))
-  // Batches that end the process are halved.
-  return calls.length > 1 ? cells.once(given, until, (cell) => make(cell, false)) : cells.within(given, until, make)
+  return cells.within(tenant, () => timer.signal, make)
 }
 
 function remoteConnectionType(

@@ -18,12 +18,10 @@ import type { Frames } from './frames.ts'
 import {
   type CheckArguments,
   fromWireError,
-  toWireError,
   type WireDigest,
   type WireError,
   type WirePart,
   type WireResponse,
-  type WireSeen,
 } from './messages.ts'
 
 /** An answer of the host. @property body raw bytes of an answer of a destination */
@@ -72,8 +70,8 @@ export function createRuns(frames: Frames) {
     }
   }
 
-  function contextOf(id: number, args: CheckArguments): Omit<CheckContext, 'previous'> {
-    const { connection, share, cacheKey, limits } = args
+  function contextOf(id: number, args: CheckArguments): CheckContext {
+    const { previous, connection, share, cacheKey, limits } = args
     const run = runs.get(id)!
     const { signal } = run.aborted
     return {
@@ -95,6 +93,7 @@ export function createRuns(frames: Frames) {
         isSpent: () => signal.aborted || run.isSpent,
       }),
       share,
+      previous: previous as CheckContext['previous'],
     }
   }
 
@@ -113,18 +112,7 @@ export function createRuns(frames: Frames) {
       }
     },
     async check(id: number, verifier: Verifier, args: CheckArguments): Promise<unknown> {
-      const { claim, previous } = args.checks[0]!
-      const context = Object.assign(contextOf(id, args), { previous: previous as CheckContext['previous'] })
-      return verifier.check(claim as never, context)
-    },
-    /**
-     * Checks several claims.
-     * @returns null when the plugin returns no list
-     */
-    async checkMany(id: number, verifier: Verifier, args: CheckArguments): Promise<readonly WireSeen[] | null> {
-      const returned: unknown = await verifier.checkMany!(args.checks as never, contextOf(id, args))
-      if (!Array.isArray(returned)) return null
-      return Array.from(returned, (seen) => (seen instanceof Error ? { error: toWireError(seen) } : { seen }))
+      return verifier.check(args.claim as never, contextOf(id, args))
     },
     probeContext(id: number, target?: string): ProbeContext {
       const context = { signal: runs.get(id)!.aborted.signal, logger, ...requests(id, {}) }

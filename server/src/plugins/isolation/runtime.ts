@@ -13,11 +13,11 @@ import { type Described, type DescribedPart, type RunMessage, type ToPlugin, toW
 import { createRuns } from './runs.ts'
 
 const HOST_HANDLE = 3
-/** The size of the largest message of the host, which may hold the claims of checks that are made together. */
+/** The size of the largest message of the host, which may hold a claim with all its earlier reads. */
 const MAX_BYTES = 8 * 1024 * 1024
 /** The most bytes after one message: more than a part of a body, or than a socket receives at once. */
 const MAX_BODY_BYTES = 1024 * 1024
-const VERIFIER_FUNCTIONS = ['check', 'normalize', 'anonymousSource', 'destination', 'checkMany']
+const VERIFIER_FUNCTIONS = ['check', 'normalize', 'anonymousSource', 'destination']
 const CONNECTION_FUNCTIONS = ['baseUrl', 'fits', 'probe']
 
 const queue: { readonly message: ToPlugin; readonly body: Buffer | undefined }[] = []
@@ -100,8 +100,6 @@ async function call({ id, method, part, args }: RunMessage): Promise<unknown> {
       return verifier!.destination!(first, second)
     case 'check':
       return runs.check(id, verifier!, first)
-    case 'checkMany':
-      return runs.checkMany(id, verifier!, first)
     case 'baseUrl':
       return type!.baseUrl(first)
     case 'fits':

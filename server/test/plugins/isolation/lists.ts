@@ -1,11 +1,10 @@
-/** A plugin that reads one list for many claims, at the place of the region that a claim names, and has a fault where a claim asks for one. */
+/** A plugin that reads a list at the place of the region that a claim names. */
 import {
   bearer,
   DestinationError,
   defineConnectionType,
   definePlugin,
   defineVerifier,
-  type Observation,
   secret,
   Type,
 } from '@claimcheck/core/plugin'
@@ -15,22 +14,12 @@ export const READ_AT_PROBE = '/tried'
 const SENTENCE = '{target} is listed.'
 const MINUTE_MS = 60_000
 
-const Params = Type.Object(
-  {
-    fault: Type.Optional(Type.String({ title: 'Fault' })),
-    region: Type.Optional(Type.String({ title: 'Region' })),
-  },
-  { additionalProperties: false },
-)
+const Params = Type.Object({ region: Type.Optional(Type.String({ title: 'Region' })) }, { additionalProperties: false })
 const Facts = Type.Object(
-  {
-    read: Type.Integer({ title: 'Read', description: 'Which read of the list it was.' }),
-    together: Type.Integer({ title: 'Together', description: 'How many claims it served.' }),
-  },
+  { read: Type.Integer({ title: 'Read', description: 'Which read of the list it was.' }) },
   { additionalProperties: false },
 )
 const List = Type.Object({ read: Type.Integer(), names: Type.Array(Type.String()) })
-type Seen = Observation<{ read: number; together: number }>
 
 const lists = defineVerifier({
   profile: {
@@ -64,27 +53,11 @@ const lists = defineVerifier({
     const base = String(options.base_url)
     return region === undefined ? base : region.replace('{target}', target)
   },
-  check: () => Promise.reject(new TypeError('checkMany is called instead')),
-  async checkMany(checks, { http, connection }) {
-    const faults = checks.map(({ claim }) => claim.params.fault)
-    if (faults.includes('ends the process')) process.exit(1)
+  async check({ target, params: { region } }, { http, connection }) {
     const { base_url, token } = connection!.options as { base_url: string; token: string }
-    const { claim } = checks[0]!
-    const base = claim.params.region ?? base_url
-    const auth = bearer(token)
-    if (claim.params.fault === 'waits') await new Promise(() => {})
-    if (faults.includes('fails for all')) throw new DestinationError('unavailable')
-    if (faults.includes('asks elsewhere')) await http.head('https://elsewhere.example', { auth }).catch(() => {})
-    const { value } = await http.json(`${base}/list`, { schema: List, auth })
-    const seen = checks.map(({ claim: { target, params } }): Seen | DestinationError => {
-      const facts = { read: value.read, together: checks.length }
-      if (params.fault === 'cannot tell') return new DestinationError('forbidden')
-      if (params.fault === 'breaks its entry') return { kind: 'present' } as never
-      if (params.fault === 'breaks') return new TypeError('a mistake') as never
-      return value.names.includes(target) ? { kind: 'present', differs: [], facts } : { kind: 'absent', facts }
-    })
-    if (faults.includes('forgets one')) seen.pop()
-    return faults.includes('returns no list') ? ({ length: seen.length } as never) : seen
+    const { value } = await http.json(`${region ?? base_url}/list`, { schema: List, auth: bearer(token) })
+    const facts = { read: value.read }
+    return value.names.includes(target) ? { kind: 'present', differs: [], facts } : { kind: 'absent', facts }
   },
 })
 
