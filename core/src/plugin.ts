@@ -69,8 +69,6 @@ export {
   type CommandGrant,
   type ConnectInit,
   type IdentifierKind,
-  type LineGrant,
-  LOGIN_MECHANISMS,
   type Login,
   type LoginMechanism,
   MAX_ROWS,

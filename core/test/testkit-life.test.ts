@@ -112,13 +112,13 @@ t.test('a host that was down looks later', async (t) => {
 })
 
 t.test('connections of another protocol lead to the destination, and take time', async (t) => {
-  const base = 'tls://doors.example.com:995'
+  const base = 'tls://doors.example.com:993'
   const http = doors()
   const onSocket = definePlugin({
     ...http,
     manifest: {
       hosts: ['doors.example.com'],
-      sockets: [{ port: 995, tls: true, protocol: 'pop3', commands: ['STAT'] }],
+      sockets: [{ port: 993, tls: true, protocol: 'imap', commands: ['NOOP'] }],
     },
     async setup(...given) {
       const { verifiers } = await http.setup(...given)
@@ -129,10 +129,10 @@ t.test('connections of another protocol lead to the destination, and take time',
             anonymousSource: () => ({ provider: 'doors', baseUrl: base }),
             async check(_, { connect }) {
               const { readable, writable, close } = await connect(base)
-              await writable.getWriter().write(new TextEncoder().encode('STAT\r\n'))
+              await writable.getWriter().write(new TextEncoder().encode('a NOOP\r\n'))
               const { value } = await readable.getReader().read()
               await close()
-              const isOpen = new TextDecoder().decode(value).startsWith('+OK 1')
+              const isOpen = new TextDecoder().decode(value).startsWith('a OK open')
               return isOpen ? { facts: {}, kind: 'present', differs: [] } : { facts: {}, kind: 'absent' }
             },
           },
@@ -144,10 +144,10 @@ t.test('connections of another protocol lead to the destination, and take time',
   let isOpen = false
   const asked: number[] = []
   const server = createSocketServer((socket) => {
-    socket.write('+OK ready\r\n')
+    socket.write('* OK ready\r\n')
     socket.on('data', () => {
       asked.push(clock.now())
-      socket.write(`+OK ${isOpen ? 1 : 0} 0\r\n`)
+      socket.write(`a OK ${isOpen ? 'open' : 'closed'}\r\n`)
     })
     socket.on('error', () => {})
   }).listen(0, '127.0.0.1')

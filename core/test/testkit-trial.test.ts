@@ -52,17 +52,18 @@ const claim = () => ({
   claimedAt: Date.now(),
 })
 
-t.test('a verifier of lines reads a real server, and the author sees that it connected', async (t) => {
+t.test('a verifier of a mailbox reads a real server, and the author sees that it connected', async (t) => {
   const server = createServer((socket) => {
-    socket.on('data', (chunk) => socket.write(String(chunk) === 'GET 1\r\n' ? 'open\r\n' : 'what?\r\n'))
+    socket.write('* OK ready\r\n')
+    socket.on('data', (chunk) => socket.write(String(chunk) === 'a NOOP\r\n' ? 'open\r\n' : 'what?\r\n'))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
   const url = `tcp://127.0.0.1:${port}`
-  const plugin = pluginAt([{ port, tls: false, protocol: 'custom', lines: ['GET *'] }], async (_claim, { connect }) => {
+  const plugin = pluginAt([{ port, tls: false, protocol: 'imap', commands: ['NOOP'] }], async (_claim, { connect }) => {
     const socket = await connect(url)
-    await socket.writable.getWriter().write(new TextEncoder().encode('GET 1\r\n'))
+    await socket.writable.getWriter().write(new TextEncoder().encode('a NOOP\r\n'))
     const { value } = await socket.readable.getReader().read()
     await socket.close()
     return { kind: 'absent', facts: { project_id: 17, state: new TextDecoder().decode(value).trim() } }

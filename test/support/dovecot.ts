@@ -1,4 +1,4 @@
-/** Debian's Dovecot on loopback: IMAP and POP3, with TLS from the first byte and with STARTTLS. */
+/** Debian's Dovecot on loopback: IMAP, with TLS from the first byte and with STARTTLS. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -10,8 +10,8 @@ import { freePort } from './postgres.ts'
 import { findProgram } from './programs.ts'
 
 export interface Dovecot {
-  /** `imaps` and `pop3s` have TLS from the first byte. */
-  readonly ports: Readonly<Record<'imap' | 'imaps' | 'pop3' | 'pop3s', number>>
+  /** `imaps` has TLS from the first byte. */
+  readonly ports: Readonly<Record<'imap' | 'imaps', number>>
   /** The raw messages of a user's mailbox. */
   mailbox(user: string): Promise<string[]>
   stop(): Promise<void>
@@ -32,8 +32,7 @@ export interface DovecotOptions {
 
 /** Why it cannot be started here; undefined where it can. */
 export function dovecotProblem(): string | undefined {
-  if (findProgram('dovecot') === undefined)
-    return 'Dovecot is not installed: apt-get install dovecot-imapd dovecot-pop3d'
+  if (findProgram('dovecot') === undefined) return 'Dovecot is not installed: apt-get install dovecot-imapd'
   return process.getuid?.() === 0 ? undefined : 'Dovecot changes users, and this is not root'
 }
 
@@ -51,7 +50,7 @@ export async function startDovecot({
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-dovecot-'))
   // Dovecot's processes are other users.
   await chmod(folder, 0o755)
-  const [imap, imaps, pop3, pop3s] = (await Promise.all([1, 2, 3, 4].map(freePort))) as [number, number, number, number]
+  const [imap, imaps] = (await Promise.all([1, 2].map(freePort))) as [number, number]
   const at = (...names: string[]) => join(folder, ...names)
   await writeFile(
     at('users'),
@@ -67,7 +66,7 @@ export async function startDovecot({
       await writeFile(at('mail', user, 'Maildir', 'new', `1795687200.${index}.host`), `Date: ${BEGUN_AT}\r\n${text}`)
   }
   const hasTokens = introspection !== undefined
-  await writeFile(at('dovecot.conf'), configuration(folder, { imap, imaps, pop3, pop3s }, hasTokens) + more)
+  await writeFile(at('dovecot.conf'), configuration(folder, { imap, imaps }, hasTokens) + more)
   if (hasTokens)
     await writeFile(
       at('oauth2'),
@@ -79,13 +78,13 @@ export async function startDovecot({
   const server = spawn(findProgram('dovecot')!, ['-F', '-c', at('dovecot.conf')], { stdio: 'ignore' })
   const stop = () => stopped(server, folder)
   try {
-    for (const port of [imap, imaps, pop3, pop3s]) await answering(port, at('log'))
+    for (const port of [imap, imaps]) await answering(port, at('log'))
   } catch (error) {
     await stop()
     throw error
   }
   return {
-    ports: { imap, imaps, pop3, pop3s },
+    ports: { imap, imaps },
     async mailbox(user) {
       const found = await Promise.all(
         ['new', 'cur'].map(async (name) => {
@@ -136,7 +135,7 @@ function configuration(folder: string, ports: Dovecot['ports'], hasTokens: boole
   return `base_dir = ${folder}/run
 state_dir = ${folder}/state
 log_path = ${folder}/log
-protocols = imap pop3
+protocols = imap
 ssl = yes
 ssl_cert = <${folder}/cert.pem
 ssl_key = <${folder}/key.pem
@@ -159,8 +158,6 @@ service anvil {
 }
 service imap-login {
 ${listener('imap', ports.imap, false)}${listener('imaps', ports.imaps, true)}}
-service pop3-login {
-${listener('pop3', ports.pop3, false)}${listener('pop3s', ports.pop3s, true)}}
 `
 }
 

@@ -1,9 +1,9 @@
-/** The contract of other protocols than HTTP. A plugin only reads: the manifest declares each command, line and statement. */
+/** The contract of other protocols than HTTP. A plugin only reads: the manifest declares each command and statement. */
 import type { Instant } from '../evidence.ts'
 import type { DeclaredCredential } from './auth.ts'
 
 /** One entry of a manifest's `sockets`. */
-export type SocketGrant = CommandGrant | LineGrant | StatementGrant
+export type SocketGrant = CommandGrant | StatementGrant
 
 /**
  * A port of the destination; `connection` for the one in the address that the workspace typed. An entry for that number itself comes before
@@ -11,7 +11,7 @@ export type SocketGrant = CommandGrant | LineGrant | StatementGrant
  */
 export type SocketPort = number | 'connection'
 
-/** A port with a protocol of which core knows the commands that only read. The host starts TLS and logs in. */
+/** A mailbox. Core knows the commands that only read; the host starts TLS and logs in. */
 export interface CommandGrant {
   readonly port: SocketPort
   /**
@@ -19,22 +19,9 @@ export interface CommandGrant {
    * `tls://host:port`, too.
    */
   readonly tls: boolean | 'starttls'
-  readonly protocol: 'imap' | 'smtp' | 'pop3'
+  readonly protocol: 'imap'
   /** Commands that only read: `EXAMINE`, `UID FETCH`. */
   readonly commands: readonly string[]
-  /** `greeting` if the greeting tells the destination's time, in the form of RFC 3339 or RFC 5322. */
-  readonly clock?: 'greeting'
-}
-
-/** A port with any other protocol of lines. A check with such a connection sends no secret. */
-export interface LineGrant {
-  readonly port: number
-  readonly tls: boolean
-  readonly protocol: 'custom'
-  /** Lines that the plugin may write: `DATE`, `GROUP *`. Each `*` is one word of letters, digits and `._:@/+=-`. */
-  readonly lines: readonly string[]
-  /** `greeting`, or the one of `lines` to which the first line of the answer tells the destination's time. */
-  readonly clock?: string
 }
 
 /** A database. The host connects, logs in, and runs a declared statement in a transaction that only reads. */
@@ -62,9 +49,8 @@ export interface Statement {
 
 export type IdentifierKind = 'table' | 'column' | 'columns'
 
-/** Mechanisms of a login. `login` is LOGIN of IMAP and SMTP, and USER and PASS of POP3. */
-export const LOGIN_MECHANISMS = ['login', 'plain', 'scram-sha-256', 'xoauth2'] as const
-export type LoginMechanism = (typeof LOGIN_MECHANISMS)[number]
+/** The mechanism of a login. `login` is IMAP's LOGIN. */
+export type LoginMechanism = 'login' | 'plain' | 'scram-sha-256' | 'xoauth2'
 
 /** A login, which the host sends, after TLS if the address is `tls://`. It hands over the connection once the login is accepted. */
 export interface Login {

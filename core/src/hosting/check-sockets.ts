@@ -77,14 +77,12 @@ export function guardSockets<A>(
       return withLogin(login ?? {}, readRequest, (connection) =>
         usage.counted(async (_, id) => {
           const sentAt = now()
-          // The number of what the next bytes answer, set while nothing has come since the last write or the opening. The host itself reads the
-          // greeting of a protocol that it speaks.
-          let asked: number | undefined = grant.protocol === 'custom' ? id : undefined
+          // The number of what the next bytes answer, set while nothing has come since the last write. The host itself reads the greeting.
+          let asked: number | undefined
           const socket = await openSocket({
             ...connection,
             dial: () => transport.dial({ ...address, isTls: address.isTls && !isStartTls }, admitted),
             secure: isStartTls && secure ? (plain) => secure(plain, address) : undefined,
-            now,
             signal: timer.signal,
             maxBytes: usage.most.bodyBytes,
             received(bytes) {
@@ -95,12 +93,9 @@ export function guardSockets<A>(
             written() {
               asked = usage.begin()
             },
-            onTime: (...read) => usage.read(readTime(...read)),
             breached: (breach) => guard.refused('sockets', breach.message, breach),
           })
-          // A connection that may still tell the clock is not undated yet.
-          const isUndated = connection.grant.clock === undefined
-          return { result: socket, readings: { ...NO_READINGS, sentAt, isUndated }, isSilent: asked !== undefined }
+          return { result: socket, readings: { ...NO_READINGS, sentAt, isUndated: true } }
         }),
       )
     },

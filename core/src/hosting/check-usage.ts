@@ -15,12 +15,7 @@ const NOTHING_MADE = { requests: 0, sockets: 0, names: 0 }
 /** The result of a request, with what tells the destination's clock: the headers of its answer, or the readings of another protocol. */
 type CountedResult<T> = { readonly result: T } & (
   | { readonly headers: Headers; readonly readings?: undefined }
-  | {
-      readonly headers?: undefined
-      readonly readings: Readings
-      /** Marks a connection that is open and gave nothing yet. */
-      readonly isSilent?: boolean
-    }
+  | { readonly headers?: undefined; readonly readings: Readings }
 )
 
 /** Number of requests that all checks of this process have begun. */
@@ -152,7 +147,7 @@ export class CheckUsage {
       const sent = await send(sentAgain, id)
       headers = sent.headers
       this.read(sent.readings ?? readAnswer(sent.headers, sentAt, now()))
-      if (sent.headers || !sent.isSilent) this.answered(id)
+      this.answered(id)
       return sent.result
     } finally {
       answered(headers)

@@ -51,12 +51,14 @@ function ageMsOf(headers: Headers): number {
   return ageMs === Infinity ? UNKNOWN_AGE_MS : ageMs
 }
 
-/** Readings of a time that another protocol told. @param time undefined where the answer that should tell it did not */
-export function readTime(
-  time: { readonly at: Instant; readonly resolutionMs: number } | undefined,
-  sentAt: Instant,
-  answeredAt: Instant,
-): Readings {
+export interface ToldTime {
+  readonly at: Instant
+  /** Milliseconds by which the true time may be later. */
+  readonly resolutionMs: number
+}
+
+/** Makes readings of the time that an answer told. @param time undefined for an answer that told none */
+export function readTime(time: ToldTime | undefined, sentAt: Instant, answeredAt: Instant): Readings {
   const ahead = time && { least: time.at - answeredAt, most: time.at + time.resolutionMs - 1 - sentAt }
   return { sentAt, ahead, isUndated: !time, ageMs: 0, tokens: [] }
 }

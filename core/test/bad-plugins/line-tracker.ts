@@ -1,4 +1,4 @@
-/** The tracker as a maildrop of POP3: STAT tells of the project, and UIDL lists its tickets. */
+/** The tracker as a server of IMAP: MYRIGHTS tells of the project, and UID SEARCH lists its tickets. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { Destination } from '@claimcheck/core/testkit'
@@ -12,18 +12,18 @@ export function lineTracker(): Destination<Situation, undefined> {
     let rest = ''
     const say = (...lines: string[]) => socket.write(`${lines.join('\r\n')}\r\n`)
     const obey = (line: string) => {
-      const [command, argument = ''] = line.split(' ')
-      if (command === 'USER') return say('+OK')
-      if (command === 'PASS') {
-        token = [TOKEN, GUEST_TOKEN].find((one) => one === argument)
-        return say(token === undefined ? '-ERR [AUTH] no' : '+OK')
+      const [tag, command] = line.split(' ')
+      if (command === 'CAPABILITY') return say('* CAPABILITY IMAP4rev1', `${tag} OK`)
+      if (command === 'LOGIN') {
+        token = [TOKEN, GUEST_TOKEN].find((one) => line.endsWith(` "${one}"`))
+        return say(`${tag} ${token === undefined ? 'NO [AUTHENTICATIONFAILED] no' : 'OK'}`)
       }
-      if (token === undefined) return say('-ERR log in first')
-      if (command === 'STAT') return say(`+OK 17 ${token === TOKEN ? 'full' : 'limited'}`)
-      if (command === 'UIDL') return say('+OK', ...(token === TOKEN ? listed(situation) : []), '.')
-      return say('-ERR')
+      if (token === undefined) return say(`${tag} NO log in first`)
+      if (command === 'MYRIGHTS') return say(`${tag} OK 17 ${token === TOKEN ? 'full' : 'limited'}`)
+      if (command === 'UID') return say(...(token === TOKEN ? listed(situation) : []), `${tag} OK`)
+      return say(`${tag} BAD`)
     }
-    say('+OK ready')
+    say('* OK ready')
     socket
       .on('error', () => {})
       .on('data', (chunk) => {
@@ -60,5 +60,5 @@ function listed(situation: Situation): string[] {
   const ticket = TICKETS[situation]
   const closed = ticket?.events.find(({ kind }) => kind === 'closed')
   const seven = closed ? `7 closed ${ticket!.resolution} ${closed.at}` : '7 open'
-  return ['3 open', ...(ticket ? [seven] : []), '8 open']
+  return ['3 open', ...(ticket ? [seven] : []), '8 open'].map((one) => `* ${one}`)
 }

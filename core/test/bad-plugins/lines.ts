@@ -1,4 +1,4 @@
-/** A verifier that reads tickets as messages of POP3, and bad ones: only the reader of what is no HTTP says how far an answer goes. */
+/** A verifier that reads tickets as messages of IMAP, and bad ones: only the reader of what is no HTTP says how far an answer goes. */
 import {
   type ActionProfile,
   type CheckContext,
@@ -14,7 +14,9 @@ import {
 import { connection, profile } from './good.ts'
 import { type BadPlugin, readingBy } from './row.ts'
 
-const PLACE = 'tls://lines.example.com:995'
+const PLACE = 'tls://lines.example.com:993'
+/** The line behind a list. */
+const END = 'b OK'
 const LONGEST_LINE = 1024
 
 interface Session {
@@ -42,18 +44,17 @@ interface Parts {
 
 const parts: Parts = {
   place: PLACE,
-  opening: 'STAT',
+  opening: 'a MYRIGHTS ACME',
   ended() {
     throw new DestinationError('unavailable')
   },
   async list({ line }) {
-    if ((await line()) !== '+OK') throw new DestinationError('unexpected_response')
     const lines: string[] = []
-    for (let one = await line(); one !== '.'; one = await line()) lines.push(one)
+    for (let one = await line(); one !== END; one = await line()) lines.push(one)
     return lines
   },
   ticket(line) {
-    const [, number, state, resolution, at] = /^(\d+) (open|closed)(?: (\w+) (\S+))?$/.exec(line) ?? []
+    const [, number, state, resolution, at] = /^\* (\d+) (open|closed)(?: (\w+) (\S+))?$/.exec(line) ?? []
     if (number === undefined) throw new DestinationError('unexpected_response')
     return [number, state!, resolution!, at!]
   },
@@ -94,10 +95,10 @@ async function read(context: CheckContext, target: string, resolution: unknown, 
   const session = await open(context, (context.connection!.options as { token: string }).token, all)
   try {
     await session.say(all.opening)
-    const [, id, access] = /^\+OK (\d+) (full|limited)$/.exec(await session.line()) ?? []
+    const [, id, access] = /^a OK (\d+) (full|limited)$/.exec(await session.line()) ?? []
     if (id === undefined) throw all.refused(session)
     if (access !== 'full') throw new DestinationError('forbidden')
-    await session.say('UIDL')
+    await session.say('b UID SEARCH ALL')
     const tickets = (await all.list(session)).map(all.ticket)
     const [, state, closedAs, at] = tickets.find(([one]) => one === number) ?? []
     const facts = {
@@ -144,7 +145,7 @@ export function linePlugin(replaced: Partial<Parts> = {}): Plugin {
     api: 2,
     manifest: {
       hosts: ['lines.example.com'],
-      sockets: [{ port: 995, tls: true, protocol: 'pop3', commands: ['STAT', 'UIDL'] }],
+      sockets: [{ port: 993, tls: true, protocol: 'imap', commands: ['MYRIGHTS', 'UID SEARCH'] }],
     },
     options: { type: 'object', properties: {}, additionalProperties: false } as never,
     setup: () => ({ verifiers: [verifier], connections: [type] }),
@@ -155,11 +156,11 @@ export function linePlugin(replaced: Partial<Parts> = {}): Plugin {
 async function asFarAsItGoes({ line }: Session, mayEnd: (error: unknown) => boolean): Promise<string[]> {
   const lines: string[] = []
   try {
-    for (let one = await line(); one !== '.'; one = await line()) lines.push(one)
+    for (let one = await line(); one !== END; one = await line()) lines.push(one)
   } catch (error) {
     if (!mayEnd(error)) throw error
   }
-  return lines.filter((one) => /^\d/.test(one))
+  return lines.filter((one) => /^\* \d/.test(one))
 }
 
 const codeOf = (error: unknown) => (isDestinationError(error) ? error.code : undefined)
@@ -181,7 +182,7 @@ export const LINES: readonly BadPlugin[] = readingBy('lines', [
   [
     'fault.socket-closed',
     'takes a closed connection for the end of a list',
-    () => linePlugin({ ended: () => '.', list: (session) => asFarAsItGoes(session, () => false) }),
+    () => linePlugin({ ended: () => END, list: (session) => asFarAsItGoes(session, () => false) }),
     { situations: ['open'] },
   ],
   [
@@ -208,8 +209,7 @@ export const LINES: readonly BadPlugin[] = readingBy('lines', [
       linePlugin({
         list: async ({ line }) => {
           const lines: string[] = []
-          if ((await line()) !== '+OK') return lines
-          for (let one = await line(); one !== '.'; one = await line()) lines.push(one)
+          for (let one = await line(); one.startsWith('* '); one = await line()) lines.push(one)
           return lines
         },
       }),
@@ -240,15 +240,23 @@ export const LINES: readonly BadPlugin[] = readingBy('lines', [
   [
     'requests.sockets',
     'connects without the encryption that its manifest declares',
-    () => linePlugin({ place: 'tcp://lines.example.com:995' }),
+    () => linePlugin({ place: 'tcp://lines.example.com:993' }),
   ],
-  ['requests.sockets', 'connects to another host', () => linePlugin({ place: 'tls://example.com:995' })],
+  ['requests.sockets', 'connects to another host', () => linePlugin({ place: 'tls://example.com:993' })],
   [
     'secrets.in-errors',
     'repeats what the destination says in an error',
     () => linePlugin({ refused: ({ rest }) => new DestinationError('unexpected_response', { cause: rest() }) }),
   ],
-  ['requests.sockets', 'writes a command that its manifest does not declare', () => linePlugin({ opening: 'TOP 1 0' })],
-  ['requests.sockets', 'writes a command that does more than read', () => linePlugin({ opening: 'DELE 1' })],
-  ['requests.sockets', 'writes a secret itself', () => linePlugin({ opening: 'PASS secret:token' })],
+  [
+    'requests.sockets',
+    'writes a command that its manifest does not declare',
+    () => linePlugin({ opening: 'a STATUS ACME (MESSAGES)' }),
+  ],
+  [
+    'requests.sockets',
+    'writes a command that does more than read',
+    () => linePlugin({ opening: 'a STORE 1 +FLAGS (\\Deleted)' }),
+  ],
+  ['requests.sockets', 'writes a secret itself', () => linePlugin({ opening: 'a LOGIN ann secret:token' })],
 ])

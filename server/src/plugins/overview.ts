@@ -98,7 +98,6 @@ export function socketWords({ sockets = [] }: Pick<Manifest, 'sockets'>): string
 
 function saysAt(grant: SocketGrant): string {
   if ('statements' in grant) return `${grant.protocol}: ${grant.statements.map(statementWords).join(' | ')}`
-  if (grant.protocol === 'custom') return `lines: ${grant.lines.join(' | ') || 'none'}`
   return `${grant.protocol}: ${grant.commands.join(', ') || 'no command'}`
 }
 

@@ -16,7 +16,6 @@ import {
   type CommandGrant,
   type ConnectionType,
   type DavMethod,
-  type LineGrant,
   type Manifest,
   type Plugin,
   type PluginParts,
@@ -112,9 +111,8 @@ const DavMethodData = Type.Object(
   } satisfies Form<DavMethod>,
   { additionalProperties: false },
 )
-const port = Type.Integer({ minimum: 1, maximum: 65_535 })
 /** One schema and no union, so that a wrong port is one problem. */
-const anyPort = Type.Unsafe<SocketPort>({
+const port = Type.Unsafe<SocketPort>({
   type: ['integer', 'string'],
   minimum: 1,
   maximum: 65_535,
@@ -124,27 +122,16 @@ const anyPort = Type.Unsafe<SocketPort>({
 const tls = Type.Boolean()
 const Commands = Type.Object(
   {
-    port: anyPort,
+    port,
     tls: Type.Union([Type.Boolean(), Type.Literal('starttls')]),
     protocol: text,
     commands: Type.Array(text),
-    clock: Type.Optional(Type.Literal('greeting')),
   } satisfies Form<CommandGrant>,
-  { additionalProperties: false },
-)
-const Lines = Type.Object(
-  {
-    port,
-    tls,
-    protocol: text,
-    lines: Type.Array(Type.String({ maxLength: 512 })),
-    clock: Type.Optional(text),
-  } satisfies Form<LineGrant>,
   { additionalProperties: false },
 )
 const Statements = Type.Object(
   {
-    port: anyPort,
+    port,
     tls,
     protocol: text,
     statements: Type.Array(
@@ -164,9 +151,6 @@ const Statements = Type.Object(
 /** Schemas of a manifest's sockets, by their protocol. */
 const SOCKETS: Readonly<Record<SocketGrant['protocol'], TSchema>> = {
   imap: Commands,
-  pop3: Commands,
-  smtp: Commands,
-  custom: Lines,
   postgres: Statements,
   mysql: Statements,
 }

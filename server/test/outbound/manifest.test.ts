@@ -4,7 +4,7 @@ import { grantOf } from '@claimcheck/core/hosting'
 import { basic, bearer, header, type SocketGrant } from '@claimcheck/core/plugin'
 import type { CheckGuard } from '@claimcheck/server/outbound/outbound'
 import t, { type Test } from 'tap'
-import { anySocket, code, guardOf, outboundTo, resolveTo, serve } from '../support/loopback.ts'
+import { code, guardOf, mailboxAt, outboundTo, resolveTo, serve } from '../support/loopback.ts'
 
 interface Asked {
   readonly typed?: Readonly<Record<string, unknown>>
@@ -69,7 +69,7 @@ for (const [entry, origin, asked, expected] of grants) {
   t.test(
     `${entry} ${expected ? 'allows' : 'does not allow'} ${origin} ${where}${hasSecrets ? ', with credentials' : ''}`,
     async (t) => {
-      const sockets: readonly SocketGrant[] = [anySocket(993, true), IMAP]
+      const sockets: readonly SocketGrant[] = [mailboxAt(993, true), IMAP]
       t.equal(grantOf({ hosts: [entry], sockets }, { origin, typed, hasSecrets }), expected)
     },
   )
@@ -91,7 +91,7 @@ t.test('a host that the manifest does not declare is not asked, and the check re
 t.test('a place that a claim names has to be public, whatever the operator allows to connections', async (t) => {
   const host = await serve(t, () => t.fail('it was reached'))
   const port = host.split(':')[1]
-  const reach = { hosts: ['target'], sockets: [anySocket(Number(port), true)], mayReveal: false }
+  const reach = { hosts: ['target'], sockets: [mailboxAt(Number(port), true)], mayReveal: false }
   const outbound = outboundTo(t, [host, 'inner.example'], { resolver: resolveTo('127.0.0.1') })
   for (const origin of [`http://${host}`, `https://inner.example:${port}`, `tls://inner.example:${port}`]) {
     const check = outbound.forCheck(guardOf(origin, { reach, connected: undefined }))

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { DestinationError, type LineGrant } from '@claimcheck/core/plugin'
+import { type CommandGrant, DestinationError } from '@claimcheck/core/plugin'
 import { type CheckGuard, createOutbound } from '@claimcheck/server/outbound/outbound'
 import type { Test } from 'tap'
 
@@ -53,9 +53,17 @@ export const resolveTo =
     )
   }
 
-/** A port at which a plugin may write any word as a line. */
-export function anySocket(port: number, tls: boolean): LineGrant {
-  return { port, tls, protocol: 'custom', lines: ['*'] }
+/** A port at which a plugin may read a mailbox. */
+export function mailboxAt(port: number, tls: boolean): CommandGrant {
+  return { port, tls, protocol: 'imap', commands: ['EXAMINE', 'NOOP', 'LOGOUT'] }
+}
+
+/** Greets as IMAP does, and goes on with the connection. */
+export function greeting(serve: (socket: Socket) => void = () => {}): (socket: Socket) => void {
+  return (socket) => {
+    socket.write('* OK ready\r\n')
+    serve(socket)
+  }
 }
 
 /** What a check through a connection may do whose manifest allows any. */

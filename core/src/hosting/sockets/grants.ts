@@ -3,7 +3,7 @@ import type { Manifest } from '../../contract/plugin.ts'
 import type { SocketGrant } from '../../contract/socket.ts'
 import type { SocketAddress } from '../base-address.ts'
 import { BreachError, refusal } from '../failures.ts'
-import { PROTOCOLS } from './lines.ts'
+import { IMAP_COMMANDS } from './imap.ts'
 import { statementProblem } from './statements.ts'
 
 /** Lists problems, each of which begins with its position: `sockets.0.commands: ...`. */
@@ -28,28 +28,16 @@ function hasStatement(grant: SocketGrant, name: string): boolean {
 
 function grantProblems(grant: SocketGrant): string[] {
   switch (grant.protocol) {
-    case 'custom':
-      return [
-        ...grant.lines.flatMap((line, index) =>
-          /^[ -~]*$/.test(line) ? [] : [`.lines.${index}: a line has other characters than printable ASCII`],
-        ),
-        ...(grant.clock === undefined ||
-        grant.clock === 'greeting' ||
-        (grant.lines.includes(grant.clock) && !grant.clock.includes('*'))
-          ? []
-          : ['.clock: write greeting, or one of the lines, without *']),
-      ]
     case 'postgres':
     case 'mysql':
       return grant.statements.flatMap((statement, index) => {
         const problem = statementProblem(statement, grant.protocol)
         return problem === undefined ? [] : [`.statements.${index}.text: the statement ${problem}`]
       })
-    default: {
-      const known = PROTOCOLS[grant.protocol].commands
-      const allowed = Object.keys(known).join(', ')
+    case 'imap': {
+      const allowed = Object.keys(IMAP_COMMANDS).join(', ')
       return grant.commands.flatMap((command, index) =>
-        Object.hasOwn(known, command) ? [] : [`.commands.${index}: ${grant.protocol} reads by ${allowed}`],
+        Object.hasOwn(IMAP_COMMANDS, command) ? [] : [`.commands.${index}: imap reads by ${allowed}`],
       )
     }
   }
@@ -93,9 +81,6 @@ const OTHERS_PORTS: ReadonlySet<number> = new Set(
 
 const OWN_PORTS: Readonly<Record<SocketGrant['protocol'], readonly number[]>> = {
   imap: [143, 993],
-  pop3: [110, 995],
-  smtp: [25, 465, 587],
-  custom: [],
   postgres: [],
   mysql: [],
 }

@@ -1,13 +1,21 @@
 /** IMAP (RFC 3501, RFC 9051): the way to a login, and the commands that only read. */
 import { DestinationError } from '../../contract/destination-error.ts'
 import type { Conversation } from './conversation.ts'
-import { logInBySasl, noTls, notOffered, type Protocol, type Reply, unexpected } from './login.ts'
-import { type SecretLogin, saslOf } from './sasl.ts'
+import { fromBase64, type Sasl, type SecretLogin, saslOf, toBase64 } from './sasl.ts'
 
 const OK = /^\S+ OK\b/i
 const TAG = 'claimcheck'
 
-async function begin(talk: Conversation, login: SecretLogin | undefined): Promise<string> {
+type Reply =
+  | { readonly kind: 'challenge'; readonly base64: string }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'refused'; readonly error: DestinationError }
+
+/**
+ * Goes from the first byte to where commands can be written: the greeting, TLS where the conversation asks for it, and the login.
+ * @throws DestinationError
+ */
+export async function beginImap(talk: Conversation, login: SecretLogin | undefined): Promise<void> {
   const greeting = await talk.line()
   if (/^\* BYE\b/i.test(greeting)) throw new DestinationError('unavailable')
   // A greeting that claims a login would keep the client from TLS.
@@ -18,7 +26,6 @@ async function begin(talk: Conversation, login: SecretLogin | undefined): Promis
     await talk.goSecure()
   }
   if (login) await logIn(talk, login)
-  return greeting
 }
 
 async function logIn(talk: Conversation, login: SecretLogin): Promise<void> {
@@ -29,12 +36,21 @@ async function logIn(talk: Conversation, login: SecretLogin): Promise<void> {
     if (reply.kind === 'refused') throw reply.error
     return
   }
-  const sasl = saslOf(login)
+  const sasl = saslOf(login.mechanism, login)
   if (!offered.has(`AUTH=${sasl.name}`)) throw notOffered(`AUTHENTICATE ${sasl.name}`)
-  await logInBySasl(sasl, `${TAG} AUTHENTICATE ${sasl.name}`, async (line) => {
-    await talk.say(line)
-    return toReply(await readAnswer(talk))
-  })
+  await authenticate(talk, sasl)
+}
+
+async function authenticate(talk: Conversation, sasl: Sasl): Promise<void> {
+  let reply = toReply(await runCommand(talk, `AUTHENTICATE ${sasl.name}`))
+  while (reply.kind === 'challenge') {
+    const answer = await sasl.answer(fromBase64(reply.base64))
+    await talk.say(answer === undefined ? '*' : toBase64(answer))
+    reply = toReply(await readAnswer(talk))
+  }
+  if (reply.kind === 'refused') throw reply.error
+  // A server that does not prove that it knows the password may be an impostor.
+  if (!sasl.isComplete()) throw new DestinationError('unexpected_response')
 }
 
 async function capabilities(talk: Conversation): Promise<ReadonlySet<string>> {
@@ -73,6 +89,19 @@ function refusalOf(line: string): DestinationError {
   return new DestinationError('unauthorized')
 }
 
+function notOffered(what: string): DestinationError {
+  return new DestinationError('misconfigured', { cause: new Error(`the server does not offer ${what}`) })
+}
+
+/** The error of a connection that would stay in plain: somebody on the way may have removed the offer of TLS. */
+function noTls(): DestinationError {
+  return new DestinationError('unavailable', { cause: new Error('the server does not go over to TLS') })
+}
+
+function unexpected(what: string): DestinationError {
+  return new DestinationError('unexpected_response', { cause: new Error(`the server answered ${what} otherwise`) })
+}
+
 /** Writes a text as a quoted string of IMAP. @throws DestinationError `misconfigured` for a text that needs a literal */
 function quote(text: string): string {
   if (!/^[ -~]*$/.test(text)) throw new DestinationError('misconfigured')
@@ -103,33 +132,35 @@ function isUnseeing(text: string): boolean {
 
 const none = (text: string) => text === ''
 
-export const imap: Protocol = {
-  begin,
-  // SELECT is missing here: reading a mailbox that EXAMINE opened changes nothing there.
-  commands: {
-    CAPABILITY: none,
-    NOOP: none,
-    LOGOUT: none,
-    UNSELECT: none,
-    NAMESPACE: none,
-    EXAMINE: isPlain,
-    LIST: isPlain,
-    LSUB: isPlain,
-    STATUS: isPlain,
-    GETQUOTA: isPlain,
-    GETQUOTAROOT: isPlain,
-    MYRIGHTS: isPlain,
-    SEARCH: isPlain,
-    'UID SEARCH': isPlain,
-    SORT: isPlain,
-    'UID SORT': isPlain,
-    THREAD: isPlain,
-    'UID THREAD': isPlain,
-    FETCH: isUnseeing,
-    'UID FETCH': isUnseeing,
-  },
-  readLine(line) {
-    const [, name, rest = ''] = /^[A-Za-z0-9]{1,16} ((?:UID )?[A-Za-z]+)(?: (.*))?$/i.exec(line) ?? []
-    return name === undefined ? undefined : { name: name.toUpperCase(), rest }
-  },
+/**
+ * The commands that only read, each with a test of arguments that keep it from more. SELECT is missing: reading a mailbox that EXAMINE opened changes
+ * nothing there.
+ */
+export const IMAP_COMMANDS: Readonly<Record<string, (rest: string) => boolean>> = {
+  CAPABILITY: none,
+  NOOP: none,
+  LOGOUT: none,
+  UNSELECT: none,
+  NAMESPACE: none,
+  EXAMINE: isPlain,
+  LIST: isPlain,
+  LSUB: isPlain,
+  STATUS: isPlain,
+  GETQUOTA: isPlain,
+  GETQUOTAROOT: isPlain,
+  MYRIGHTS: isPlain,
+  SEARCH: isPlain,
+  'UID SEARCH': isPlain,
+  SORT: isPlain,
+  'UID SORT': isPlain,
+  THREAD: isPlain,
+  'UID THREAD': isPlain,
+  FETCH: isUnseeing,
+  'UID FETCH': isUnseeing,
+}
+
+/** Parses a command; undefined for a line that is not IMAP. */
+export function readImapLine(line: string): { readonly name: string; readonly rest: string } | undefined {
+  const [, name, rest = ''] = /^[A-Za-z0-9]{1,16} ((?:UID )?[A-Za-z]+)(?: (.*))?$/i.exec(line) ?? []
+  return name === undefined ? undefined : { name: name.toUpperCase(), rest }
 }

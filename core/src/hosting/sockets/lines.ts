@@ -1,13 +1,7 @@
-/** Lets a plugin write whole lines that its manifest declares, and nothing else. */
-import { RE2JS } from 're2js'
-import type { CommandGrant, LineGrant } from '../../contract/socket.ts'
+/** Lets a plugin write whole commands that its manifest declares, and nothing else. */
+import type { CommandGrant } from '../../contract/socket.ts'
 import { BreachError } from '../failures.ts'
-import { imap } from './imap.ts'
-import type { Protocol } from './login.ts'
-import { pop3 } from './pop3.ts'
-import { smtp } from './smtp.ts'
-
-export const PROTOCOLS: Readonly<Record<CommandGrant['protocol'], Protocol>> = { imap, pop3, smtp }
+import { IMAP_COMMANDS, readImapLine } from './imap.ts'
 
 const LONGEST_LINE = 8 * 1024
 /** Limit of what a check writes: commands that read are short. */
@@ -17,10 +11,10 @@ const LINES = /^(?:[\x20-\x7e]*\r\n)+$/
 
 /**
  * Creates the check of what a plugin writes.
- * @returns a function that returns the lines of a chunk, and throws BreachError for others than declared ones
+ * @returns a function that throws BreachError for a chunk with other lines than declared ones
  */
-export function lineGuard(grant: CommandGrant | LineGrant): (chunk: unknown) => readonly string[] {
-  const problemOf = grant.protocol === 'custom' ? customProblem(grant) : commandProblem(grant)
+export function lineGuard({ commands }: CommandGrant): (chunk: unknown) => void {
+  const declared = new Set(commands.map((command) => command.toUpperCase()))
   let written = 0
 
   return (chunk) => {
@@ -32,39 +26,17 @@ export function lineGuard(grant: CommandGrant | LineGrant): (chunk: unknown) => 
       throw new BreachError(
         'what is written to a socket has to be whole lines of printable ASCII, each with CR LF at its end',
       )
-    const lines = text.slice(0, -2).split('\r\n')
-    for (const line of lines) {
-      const problem = line.length > LONGEST_LINE ? 'writes a line that is too long' : problemOf(line)
+    for (const line of text.slice(0, -2).split('\r\n')) {
+      const problem = line.length > LONGEST_LINE ? 'writes a line that is too long' : lineProblem(line, declared)
       if (problem !== undefined) throw new BreachError(problem)
     }
-    return lines
   }
 }
 
-function commandProblem({ protocol, commands }: CommandGrant): (line: string) => string | undefined {
-  const known = PROTOCOLS[protocol]
-  const declared = new Set(commands.map((command) => command.toUpperCase()))
-  return (line) => {
-    const { name, rest } = known.readLine(line) ?? {}
-    if (name === undefined) return `writes a line that is no command of ${protocol}`
-    const mayHave = declared.has(name) && Object.hasOwn(known.commands, name) ? known.commands[name] : undefined
-    if (!mayHave) return `the manifest of this plugin does not declare the command ${name} of ${protocol}`
-    return mayHave(rest!) ? undefined : `writes ${name} with arguments that could do more than read`
-  }
-}
-
-function customProblem({ lines }: LineGrant): (line: string) => string | undefined {
-  const patterns = lines.map(patternOf)
-  return (line) =>
-    patterns.some((matches) => matches(line)) ? undefined : 'writes a line that the manifest does not declare'
-}
-
-const LONGEST_WORD = 256
-
-/** Matches one word for each `*`, in linear time: with `*a*a*a*a*`, a backtracking engine would not come back. */
-function patternOf(declared: string): (line: string) => boolean {
-  const parts = declared.split('*')
-  const longest = declared.length + LONGEST_WORD * (parts.length - 1)
-  const pattern = RE2JS.compile(parts.map((part) => RE2JS.quote(part)).join('[A-Za-z0-9._:@/+=-]+'))
-  return (line) => line.length <= longest && pattern.matches(line)
+function lineProblem(line: string, declared: ReadonlySet<string>): string | undefined {
+  const { name, rest } = readImapLine(line) ?? {}
+  if (name === undefined) return 'writes a line that is no command of imap'
+  const mayHave = declared.has(name) && Object.hasOwn(IMAP_COMMANDS, name) ? IMAP_COMMANDS[name] : undefined
+  if (!mayHave) return `the manifest of this plugin does not declare the command ${name} of imap`
+  return mayHave(rest!) ? undefined : `writes ${name} with arguments that could do more than read`
 }

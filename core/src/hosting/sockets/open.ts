@@ -1,24 +1,16 @@
-/** Opens a connection for a check, starts TLS, logs in, and hands it over for the lines that the manifest declares. */
+/** Opens a connection for a check, starts TLS, logs in, and hands it over for the commands that the manifest declares. */
 import type { SecretValues } from '../../contract/auth.ts'
 import { DestinationError } from '../../contract/destination-error.ts'
-import {
-  type CommandGrant,
-  type LineGrant,
-  LOGIN_MECHANISMS,
-  type Login,
-  type Socket,
-  type SocketGrant,
-} from '../../contract/socket.ts'
-import type { Instant } from '../../evidence.ts'
+import type { CommandGrant, Login, LoginMechanism, Socket, SocketGrant } from '../../contract/socket.ts'
 import { BreachError } from '../failures.ts'
-import { type ToldTime, timeIn } from './clock.ts'
 import { Conversation, type Handover } from './conversation.ts'
-import { lineGuard, PROTOCOLS } from './lines.ts'
+import { beginImap } from './imap.ts'
+import { lineGuard } from './lines.ts'
 import type { SecretLogin } from './sasl.ts'
 import { type Dialed, openRaw, type Pace, type SocketBounds } from './streams.ts'
 
 interface ConnectionRequest {
-  readonly grant: CommandGrant | LineGrant
+  readonly grant: CommandGrant
   readonly login: SecretLogin | undefined
 }
 
@@ -27,9 +19,6 @@ interface OpenOptions extends ConnectionRequest, SocketBounds {
   readonly dial: () => Dialed
   /** Starts TLS; undefined where the connection has it already, or is to have none. */
   readonly secure: ((plain: Dialed['socket']) => Dialed) | undefined
-  readonly now: () => Instant
-  /** Hears the time that the destination told, and the moments before and after; undefined where the answer that should tell it did not. */
-  readonly onTime: (time: ToldTime | undefined, sentAt: Instant, answeredAt: Instant) => void
   /** Counts bytes before the plugin gets them. @throws DestinationError where a check may read no more */
   readonly received: Pace
   /** Hears that the plugin wrote. */
@@ -40,24 +29,20 @@ interface OpenOptions extends ConnectionRequest, SocketBounds {
 
 /** Opens a connection as a check asked for it. @throws DestinationError where it cannot be opened, or the login fails */
 export async function openSocket(options: OpenOptions): Promise<Socket> {
-  const { grant, login, dial, secure, now, onTime } = options
-  const sentAt = now()
+  const { login, dial, secure } = options
   const raw = await openRaw(dial, options)
-  if (grant.protocol === 'custom') return toSocket(new Conversation(raw).handOver(), options, sentAt)
   const talk = new Conversation(raw, secure && ((plain) => openRaw(() => secure(plain.socket), options)))
   try {
-    const greeting = await PROTOCOLS[grant.protocol].begin(talk, login)
-    if (grant.clock === 'greeting') onTime(timeIn(greeting), sentAt, now())
+    await beginImap(talk, login)
   } catch (error) {
     await talk.close()
     throw error
   }
-  return toSocket(talk.handOver(), options, sentAt)
+  return toSocket(talk.handOver(), options)
 }
 
-function toSocket({ connection, reader, writer, rest }: Handover, options: OpenOptions, sentAt: Instant): Socket {
-  const readLines = lineGuard(options.grant)
-  const clock = options.grant.protocol === 'custom' ? lineClock(options.grant, options, sentAt) : undefined
+function toSocket({ connection, reader, writer, rest }: Handover, options: OpenOptions): Socket {
+  const requireLines = lineGuard(options.grant)
   let first = rest
   return {
     // Reads no further than the plugin does.
@@ -67,7 +52,6 @@ function toSocket({ connection, reader, writer, rest }: Handover, options: OpenO
           const { done, value } = first.length > 0 ? { done: false, value: first } : await reader.read()
           first = new Uint8Array()
           if (done) return controller.close()
-          clock?.read(value)
           await options.received(value.length)
           controller.enqueue(value)
         },
@@ -78,9 +62,7 @@ function toSocket({ connection, reader, writer, rest }: Handover, options: OpenO
     writable: new WritableStream<Uint8Array>({
       async write(chunk) {
         try {
-          // Reads the lines also where no clock waits for them: what is not declared is refused here.
-          const lines = readLines(chunk)
-          clock?.written(lines)
+          requireLines(chunk)
         } catch (error) {
           if (error instanceof BreachError) options.breached(error)
           throw error
@@ -117,10 +99,10 @@ export function connectionRequest(
 ): ConnectionRequest {
   if ('statements' in grant)
     throw new BreachError('a database is read by `query`: the manifest declares statements for this port')
-  if (login === undefined) return { grant, login: undefined }
-  if (grant.protocol === 'custom') throw new BreachError('no secret is sent in a protocol that the host does not speak')
-  return { grant, login: secretLogin(login, values) }
+  return { grant, login: login && secretLogin(login, values) }
 }
+
+const MECHANISMS: readonly LoginMechanism[] = ['login', 'plain', 'scram-sha-256', 'xoauth2']
 
 /**
  * Puts the secrets of this check's connection into a login.
@@ -128,7 +110,7 @@ export function connectionRequest(
  * @throws DestinationError `misconfigured` for a user or a secret that no line can carry
  */
 function secretLogin(login: Login, values: LoginValues): SecretLogin {
-  if (!LOGIN_MECHANISMS.includes(login?.mechanism)) throw new BreachError('login names no mechanism of the contract')
+  if (!MECHANISMS.includes(login.mechanism)) throw new BreachError('login names no mechanism of the contract')
   return { mechanism: login.mechanism, ...fillSecrets(login, values) }
 }
 
@@ -142,26 +124,3 @@ export function fillSecrets({ user, secret }: Pick<Login, 'user' | 'secret'>, { 
   if (CONTROL.test(name) || CONTROL.test(value)) throw new DestinationError('misconfigured')
   return { user: name, secret: value }
 }
-
-/** Follows the line that asks the time, and its answer. */
-function lineClock({ clock }: LineGrant, { now, onTime }: OpenOptions, openedAt: Instant) {
-  if (clock === undefined) return undefined
-  let since = clock === 'greeting' ? openedAt : undefined
-  let text = ''
-  return {
-    written(lines: readonly string[]): void {
-      if (since === undefined && lines.includes(clock)) since = now()
-    },
-    read(chunk: Uint8Array): void {
-      if (since === undefined) return
-      text += new TextDecoder().decode(chunk)
-      const [line = ''] = text.split('\n')
-      if (line === text && text.length < MOST_TOLD) return
-      onTime(timeIn(line), since, now())
-      since = undefined
-      text = ''
-    },
-  }
-}
-
-const MOST_TOLD = 1024

@@ -2,7 +2,7 @@
 import type { Query, QueryAnswer, SocketGrant, Statement, StatementGrant } from '../../contract/socket.ts'
 import type { Instant } from '../../evidence.ts'
 import { BreachError } from '../failures.ts'
-import type { ToldTime } from './clock.ts'
+import type { ToldTime } from '../readings.ts'
 import { type NamedTable, nameIdentifiers } from './identifiers.ts'
 import { CONTROL, fillSecrets, type LoginValues } from './open.ts'
 import { statementProblem } from './statements.ts'

@@ -21,10 +21,11 @@ export interface Sasl {
   isComplete(): boolean
 }
 
-export function saslOf({ mechanism, user, secret }: SecretLogin): Sasl {
+export function saslOf(
+  mechanism: Exclude<LoginMechanism, 'login'>,
+  { user, secret }: Pick<SecretLogin, 'user' | 'secret'>,
+): Sasl {
   switch (mechanism) {
-    case 'login':
-      return inSteps('LOGIN', [user, secret])
     case 'plain':
       return inSteps('PLAIN', [`\0${user}\0${secret}`])
     case 'xoauth2':

@@ -15,7 +15,7 @@ import { createSources } from '@claimcheck/server/features/workspaces/sources'
 import { createRateLimitBudgets } from '@claimcheck/server/outbound/rate-limit-budget'
 import t, { type Test } from 'tap'
 import { claimNumber } from '../../support/claim-row.ts'
-import { anySocket, outboundTo, resolveTo, serve, serveSockets } from '../../support/loopback.ts'
+import { greeting, mailboxAt, outboundTo, resolveTo, serve, serveSockets } from '../../support/loopback.ts'
 import { profile } from '../../support/profile.ts'
 import { registryOf, WORKING } from '../../support/registry.ts'
 
@@ -186,34 +186,37 @@ for (const [what, encode] of leaks) {
 /** A host on loopback that answers each line, and a check that reads it. */
 async function atLines(t: Test, write: (token: string) => string) {
   const seen: string[] = []
-  const host = await serveSockets(t, (socket) =>
-    socket.once('data', (chunk) => {
-      seen.push(String(chunk))
-      socket.end(`you said ${chunk}`)
-    }),
+  const host = await serveSockets(
+    t,
+    greeting((socket) =>
+      socket.once('data', (chunk) => {
+        seen.push(String(chunk))
+        socket.end(`you said ${chunk}`)
+      }),
+    ),
   )
   const port = Number(host.split(':')[1])
   const baseUrl = `tcp://inner.example:${port}`
   const check = async ({ connect, connection }: CheckContext) => {
     const { readable, writable } = await connect(baseUrl)
     await writable.getWriter().write(Buffer.from(write(String(connection!.options.token))))
-    return (await new Response(readable).text()) === 'you said hello\r\n' ? ABSENT : undefined
+    return (await new Response(readable).text()) === 'you said a NOOP\r\n' ? ABSENT : undefined
   }
-  const manifest = { hosts: ['connection.base_url'], sockets: [anySocket(port, false)] }
+  const manifest = { hosts: ['connection.base_url'], sockets: [mailboxAt(port, false)] }
   const { outcome } = await run(t, { manifest, baseUrl, check })
   return { outcome, seen: seen.join('') }
 }
 
 t.test('a check reads through a socket, and its receipt names the address', async (t) => {
-  t.strictSame(await atLines(t, () => 'hello\r\n'), { outcome: 'absent', seen: 'hello\r\n' })
+  t.strictSame(await atLines(t, () => 'a NOOP\r\n'), { outcome: 'absent', seen: 'a NOOP\r\n' })
 })
 
 t.test('the handle of a secret in what a plugin writes stays what it is', async (t) => {
-  const { outcome, seen } = await atLines(t, (token) => `${token}\r\n`)
+  const { outcome, seen } = await atLines(t, (token) => `a EXAMINE ${token}\r\n`)
   t.equal(outcome, 'verifier_error')
-  t.equal(seen, 'secret:token\r\n')
+  t.equal(seen, 'a EXAMINE secret:token\r\n')
 })
 
 t.test('a line that the manifest does not declare is not written, and is an error of the plugin', async (t) => {
-  t.strictSame(await atLines(t, () => 'DELETE 7\r\n'), { outcome: 'verifier_error', seen: '' })
+  t.strictSame(await atLines(t, () => 'a DELETE INBOX\r\n'), { outcome: 'verifier_error', seen: '' })
 })

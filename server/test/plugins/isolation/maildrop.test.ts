@@ -1,5 +1,5 @@
 // Test run: end-to-end, slow
-/** A plugin in a sandbox reads a maildrop: the host logs in, and the process never has the password. Threat P8 of `security.md`. */
+/** A plugin in a sandbox reads a mailbox: the host logs in, and the process never has the password. Threat P8 of `security.md`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withoutSecretValues } from '@claimcheck/core/hosting'
@@ -17,10 +17,12 @@ const SECRET = 'maildrop-pass-0123456789'
 async function start(t: Test) {
   const seen: string[] = []
   const host = await serveSockets(t, (socket) => {
-    socket.write('+OK ready\r\n')
+    socket.write('* OK ready\r\n')
     socket.on('data', (chunk) => {
-      seen.push(String(chunk))
-      socket.write(/^STAT/.test(String(chunk)) ? '+OK 7 1000\r\n' : '+OK\r\n')
+      const line = String(chunk)
+      seen.push(line)
+      if (line.includes('CAPABILITY')) socket.write('* CAPABILITY IMAP4rev1\r\n')
+      socket.write(`${line.split(' ')[0]} OK ${line.includes('NOOP') ? '7 1000' : ''}\r\n`)
     })
   })
   const port = host.split(':')[1]!
@@ -77,13 +79,13 @@ async function start(t: Test) {
 
 t.test('a sandboxed plugin reads with a login of the host', { skip }, async (t) => {
   const { check, seen } = await start(t)
-  t.match(await check('STAT'), { returned: { facts: { told: '+OK·7·1000' } }, breach: undefined })
-  t.strictSame(seen, ['USER ann\r\n', `PASS ${SECRET}\r\n`, 'STAT\r\n'])
+  t.match(await check('a NOOP'), { returned: { facts: { told: 'a·OK·7·1000' } }, breach: undefined })
+  t.strictSame(seen, ['claimcheck CAPABILITY\r\n', `claimcheck LOGIN "ann" "${SECRET}"\r\n`, 'a NOOP\r\n'])
   seen.length = 0
-  const dele = await check('DELE 1')
-  t.match(dele.breach, /does not declare the command DELE of pop3/)
-  t.match((await check('STAT\r\nDELE 1')).breach, /DELE/)
-  t.notOk(seen.some((line) => /DELE/.test(line)))
+  const deletion = await check('a DELETE INBOX')
+  t.match(deletion.breach, /does not declare the command DELETE of imap/)
+  t.match((await check('a NOOP\r\nb DELETE INBOX')).breach, /DELETE/)
+  t.notOk(seen.some((line) => /DELETE/.test(line)))
   t.match(await check('odd login'), { returned: { facts: { told: 'Error' } }, breach: undefined })
   t.match((await check('declared login')).breach, /names no credential that the type of the connection declares/)
   t.match(await check('odd query'), { returned: { facts: { told: 'Error' } }, breach: undefined })

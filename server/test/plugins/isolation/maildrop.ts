@@ -1,4 +1,4 @@
-/** A plugin that reads a maildrop, or a table, at the port that its test writes into a copy of it. */
+/** A plugin that reads a mailbox, or a table, at the port that its test writes into a copy of it. */
 import {
   credential,
   defineConnectionType,
@@ -88,7 +88,7 @@ export default definePlugin({
   api: 2,
   manifest: {
     hosts: ['connection.base_url'],
-    sockets: [{ port: PORT, tls: false, protocol: 'pop3', commands: ['STAT'] }],
+    sockets: [{ port: PORT, tls: false, protocol: 'imap', commands: ['NOOP'] }],
   },
   options: Type.Object({}, { additionalProperties: false }),
   setup: () => ({ verifiers: [verifier], connections: [connection] }),
