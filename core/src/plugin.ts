@@ -119,9 +119,7 @@ export {
 export type {
   CertificateCredential,
   ChallengeCredential,
-  DigestCredential,
   FingerprintCredential,
-  HmacCredential,
   PathCredential,
   SigV4Credential,
 } from './hosting/schemes/all.ts'

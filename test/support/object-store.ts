@@ -70,8 +70,8 @@ function sha256(content: string): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
-/** As the specification of the signature says. */
-function isSigned({ method, url, headers }: IncomingMessage, body: string, secret: string): boolean {
+/** Tells whether a request has the signature of AWS's version 4. */
+export function isSigned({ method, url = '', headers }: IncomingMessage, body: string, secret: string): boolean {
   const [, scope = '', names = '', signature] =
     /^AWS4-HMAC-SHA256 Credential=[^/]+\/([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
       headers.authorization ?? '',
@@ -79,7 +79,8 @@ function isSigned({ method, url, headers }: IncomingMessage, body: string, secre
   const given = String(headers['x-amz-content-sha256'])
   if (given !== 'UNSIGNED-PAYLOAD' && given !== sha256(body)) return false
   const lines = names.split(';').map((name) => `${name}:${String(headers[name]).trim()}\n`)
-  const canonical = [method, url, '', lines.join(''), names, given].join('\n')
+  const [path, query = ''] = url.split('?')
+  const canonical = [method, path, query, lines.join(''), names, given].join('\n')
   const toSign = ['AWS4-HMAC-SHA256', headers['x-amz-date'], scope, sha256(canonical)].join('\n')
   const key = scope.split('/').reduce<Buffer | string>((key, part) => hmac(key, part), `AWS4${secret}`)
   return hmac(key, toSign).toString('hex') === signature

@@ -1,4 +1,4 @@
-/** Memory of the credentials of connections: tokens, and a destination's challenges and clock. */
+/** Memory of the credentials of connections: tokens, and a destination's clock. */
 import type { Instant } from '../evidence.ts'
 import type { CredentialMemory } from './schemes/scheme.ts'
 

@@ -4,7 +4,7 @@ import { DestinationError } from '../contract/destination-error.ts'
 import type { FetchInit } from '../contract/fetch.ts'
 import type { DigestAlgorithm, DigestAnswer } from '../contract/verifier.ts'
 import { BreachError } from './failures.ts'
-import { encodeBytes } from './schemes/hashes.ts'
+import { encodeBase64 } from './schemes/hashes.ts'
 
 /** The part of `createHash` of `node:crypto` that a digest uses. */
 export type CreateHash = (algorithm: DigestAlgorithm) => {
@@ -81,7 +81,7 @@ export function readContentDigest(text: unknown, { method = 'GET', call, redirec
     throw new BreachError('the digest of known content is sha256: or sha512: and hexadecimal digits')
   if (method !== 'GET' || call !== undefined || redirect !== undefined)
     throw new BreachError('known content is read by GET, and its redirect is followed')
-  return { algorithm: algorithm as DigestAlgorithm, base64: encodeBytes(bytes, 'base64') }
+  return { algorithm: algorithm as DigestAlgorithm, base64: encodeBase64(bytes) }
 }
 
 /**

@@ -28,7 +28,11 @@ const ROWS: readonly Omit<Case<Situation, undefined>, 'claim' | 'absentRoutes' |
 ]
 
 /** Besides the token. */
-const MORE_OPTIONS: Partial<Record<Way, JsonObject>> = { tokens: { client_id: 'kit' }, challenges: { user: 'kit' } }
+const MORE_OPTIONS: Partial<Record<Way, JsonObject>> = {
+  signatures: { key_id: 'kit' },
+  tokens: { client_id: 'kit' },
+  challenges: { user: 'kit' },
+}
 
 const NO_LINE: readonly Situation[] = ['closed after many events']
 

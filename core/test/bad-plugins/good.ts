@@ -245,14 +245,21 @@ export function signedPlugin(): Plugin {
     connection: {
       credentials: {
         signature: {
-          scheme: 'hmac',
-          key: 'token',
-          hash: 'sha256',
-          encoding: 'hex',
-          message: '{method} {host} {target}',
-          headers: { 'x-signature': '{signature}' },
+          scheme: 'awsSigV4',
+          service: 'tracker',
+          region: 'region',
+          accessKeyId: 'key_id',
+          secretAccessKey: 'token',
         },
       },
+      options: Type.Object(
+        {
+          token: secret({ title: 'Token', description: 'A secret access key.' }),
+          key_id: Type.Optional(Type.String()),
+          region: Type.Optional(Type.String()),
+        },
+        { additionalProperties: false },
+      ),
       probe: probedBy(() => credential('signature')),
     },
   })

@@ -1,9 +1,9 @@
 /** A small issue tracker on loopback: the destination of the good plugin and of the bad ones. */
-import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Destination } from '@claimcheck/core/testkit'
+import { isSigned } from '../../../test/support/object-store.ts'
 
 export const NOON = Date.UTC(2026, 8, 25, 12)
 export const MINUTE = 60_000
@@ -71,9 +71,7 @@ export function tracker(): Destination<Situation, undefined> {
     const { url = '/', headers, method } = request
     const send = (status: number, body: unknown, more: Record<string, string> = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...more }).end(JSON.stringify(body))
-    const isBy = (token: string) =>
-      headers.authorization === `Bearer ${token}` ||
-      headers['x-signature'] === createHmac('sha256', token).update(`${method} ${headers.host} ${url}`).digest('hex')
+    const isBy = (token: string) => headers.authorization === `Bearer ${token}` || isSigned(request, '', token)
     if (method === 'POST' && url === '/token') {
       const asked = new URLSearchParams(await bodyOf(request)).get('refresh_token') ?? ''
       const [token = '', used = '0'] = asked.split('.')

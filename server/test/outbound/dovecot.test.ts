@@ -219,7 +219,7 @@ t.test('a login by a declared credential that cannot be', skip, async (t) => {
     ['is not declared', BY_CLIENT, { secret: credential('other') }],
     ['has no name', BY_CLIENT, { secret: {} }],
     ['is null', BY_CLIENT, { secret: null }],
-    ['is of a scheme without tokens', { scheme: 'digest', username: 'id', password: 'secret' }, {}],
+    ['is of a scheme without tokens', { scheme: 'challenge', username: 'id', password: 'secret' }, {}],
     ['is the secret that it binds', BY_CLIENT, { mechanism: 'plain', secret: 'secret:secret' }],
     ['is of a mechanism that is none', BY_CLIENT, { mechanism: 'oauthbearer' }],
   ]

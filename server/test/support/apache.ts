@@ -1,17 +1,13 @@
-/** Debian's Apache httpd, with digest authentication and WebDAV. */
-import { createHash } from 'node:crypto'
+/** Debian's Apache httpd, with WebDAV. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { freePort, startServer, temporaryFolder } from './service-process.ts'
 
 const MODULES = '/usr/lib/apache2/modules'
-const NAMES = [
-  ...['mpm_event', 'authn_core', 'authn_file', 'authz_core', 'authz_user', 'auth_digest', 'auth_basic'],
-  ...['dav', 'dav_fs', 'mime', 'dir'],
-]
+const NAMES = ['mpm_event', 'authz_core', 'dav', 'dav_fs', 'mime', 'dir']
 
-export const NO_APACHE = existsSync(`${MODULES}/mod_auth_digest.so`)
+export const NO_APACHE = existsSync(`${MODULES}/mod_dav.so`)
   ? false
   : 'there is no Apache httpd: apt-get install apache2'
 
@@ -20,15 +16,12 @@ export interface Apache {
   readonly folder: string
 }
 
-/** `/digest/` takes `user` with that password; `/dav/` anybody. Both show the folder's `digest` and `dav`. */
-export async function startApache(t: Test, program: string, password: string): Promise<Apache> {
+/** `/dav/` shows the folder's `dav` to anybody. */
+export async function startApache(t: Test, program: string): Promise<Apache> {
   const folder = temporaryFolder(t)
   const port = await freePort()
-  for (const name of ['root/digest', 'root/dav', 'lock']) mkdirSync(join(folder, name), { recursive: true })
-  writeFileSync(join(folder, 'root/digest/report.txt'), 'the report')
+  for (const name of ['root/dav', 'lock']) mkdirSync(join(folder, name), { recursive: true })
   writeFileSync(join(folder, 'root/dav/note.txt'), 'a note')
-  const secret = createHash('md5').update(`user:the realm:${password}`).digest('hex')
-  writeFileSync(join(folder, 'users'), `user:the realm:${secret}\n`)
   const config = [
     `ServerRoot ${folder}`,
     'ServerName 127.0.0.1',
@@ -41,7 +34,6 @@ export async function startApache(t: Test, program: string, password: string): P
     `DocumentRoot ${folder}/root`,
     `DavLockDB ${folder}/lock/db`,
     '<Location />\nRequire all granted\n</Location>',
-    `<Location /digest>\nAuthType Digest\nAuthName "the realm"\nAuthDigestProvider file\nAuthUserFile ${folder}/users\nRequire valid-user\n</Location>`,
     '<Location /dav>\nDav On\n</Location>',
   ]
   writeFileSync(join(folder, 'httpd.conf'), config.join('\n'))

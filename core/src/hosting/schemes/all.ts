@@ -2,8 +2,6 @@
 export { awsSigV4, type SigV4Credential } from './aws-sig-v4.ts'
 export { type ChallengeCredential, challenge } from './challenge.ts'
 export { type CertificateCredential, clientCertificate } from './client-certificate.ts'
-export { type DigestCredential, digest } from './digest.ts'
 export { type FingerprintCredential, fingerprint } from './fingerprint.ts'
-export { type HmacCredential, hmac } from './hmac.ts'
 export { oauth2 } from './oauth2.ts'
 export { type PathCredential, path } from './path.ts'

@@ -1,9 +1,10 @@
 /** Signs the host's own GET by version 4 of AWS. The request is sent in the canonical form that was signed. */
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { DestinationError } from '../../contract/destination-error.ts'
 import { utf8 } from '../../encoding.ts'
 import { Type } from '../../typebox.ts'
 import { BreachError } from '../failures.ts'
-import { encodeBytes, hashOf, macOf } from './hashes.ts'
+import { hmacSha256, sha256Hex } from './hashes.ts'
 import { hideCredentials, percentEncode, withHeaders } from './messages.ts'
 import type { Outgoing, Scheme, SchemeHost } from './scheme.ts'
 
@@ -62,7 +63,7 @@ const CLOCK = 'clock'
 const CLOCK_KEPT_MS = 60 * 60_000
 const LARGEST_SKEW_MS = 4 * 60_000
 /** The digest of an empty body. */
-const EMPTY = hashOf('sha256', '')
+const EMPTY = sha256Hex('')
 
 /** Milliseconds by which the clock of a destination that refused is ahead of ours. */
 function aheadBy({ status, headers }: Response, { now }: SchemeHost): number | undefined {
@@ -117,17 +118,14 @@ function signRequest(credential: SigV4Credential, request: Outgoing, host: Schem
   })
   const names = ['host', ...dated.headers.keys()].filter((name) => !UNSIGNED.has(name)).sort()
   const scope = [time.slice(0, 8), region, service, 'aws4_request']
-  const message = [
-    'AWS4-HMAC-SHA256',
-    time,
-    scope.join('/'),
-    hashOf('sha256', canonicalText(dated, names, service)),
-  ].join('\n')
+  const message = ['AWS4-HMAC-SHA256', time, scope.join('/'), sha256Hex(canonicalText(dated, names, service))].join(
+    '\n',
+  )
   const key = scope.reduce(
-    (made, part) => macOf('sha256', made, part),
+    (made, part) => hmacSha256(made, part),
     utf8(`AWS4${host.required(credential.secretAccessKey)}`),
   )
-  const signature = encodeBytes(macOf('sha256', key, message), 'hex')
+  const signature = bytesToHex(hmacSha256(key, message))
   const authorization = `AWS4-HMAC-SHA256 Credential=${host.required(credential.accessKeyId)}/${scope.join('/')}, SignedHeaders=${names.join(';')}, Signature=${signature}`
   return withHeaders(dated, { authorization })
 }

@@ -5,7 +5,7 @@ import { utf8 } from '../../encoding.ts'
 import { objectIn } from '../../json.ts'
 import { Type } from '../../typebox.ts'
 import { parseUrl } from '../../url.ts'
-import { encodeBytes } from './hashes.ts'
+import { encodeBase64 } from './hashes.ts'
 import { hideCredentials, isAccessToken, withHeaders, withoutStatus } from './messages.ts'
 import type { ExchangeAnswer, Outgoing, Scheme, SchemeHost } from './scheme.ts'
 import { type Challenge, challengesOf } from './www-authenticate.ts'
@@ -78,9 +78,7 @@ function withAuthorization(request: Outgoing, authorization: string): Outgoing {
 
 function basicOf({ username, password }: ChallengeCredential, { value }: SchemeHost): string | undefined {
   const [user, secret] = [value(username), value(password)]
-  return user === undefined || secret === undefined
-    ? undefined
-    : `Basic ${encodeBytes(utf8(`${user}:${secret}`), 'base64')}`
+  return user === undefined || secret === undefined ? undefined : `Basic ${encodeBase64(utf8(`${user}:${secret}`))}`
 }
 
 /** The repository of a request by the distribution specification; undefined for a request that belongs to none. */

@@ -1,10 +1,11 @@
 /** Makes keyed fingerprints of values that are too few to hide behind a hash alone. No request carries the key. */
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { DestinationError } from '../../contract/destination-error.ts'
 import { requireFingerprintText } from '../../contract/fingerprint-text.ts'
 import { utf8 } from '../../encoding.ts'
 import { Type } from '../../typebox.ts'
 import { BreachError } from '../failures.ts'
-import { encodeBytes, macOf } from './hashes.ts'
+import { hmacSha256 } from './hashes.ts'
 import type { Scheme } from './scheme.ts'
 
 /** A key for `fingerprint` of a check's context. Whoever claims makes the same fingerprints with it. */
@@ -32,6 +33,6 @@ export const fingerprint: Scheme<FingerprintCredential> = {
     requireFingerprintText(text)
     const key = required(option)
     if (key.length < SHORTEST_KEY) throw new DestinationError('misconfigured')
-    return `hmac-sha256:${encodeBytes(macOf('sha256', utf8(key), PURPOSE + text), 'hex')}`
+    return `hmac-sha256:${bytesToHex(hmacSha256(utf8(key), PURPOSE + text))}`
   },
 }

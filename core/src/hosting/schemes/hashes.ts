@@ -1,22 +1,17 @@
-/** Digests and message authentication codes by their names. */
+/** SHA-256, its message authentication code, and base64, as credentials need them. */
 import { hmac } from '@noble/hashes/hmac.js'
-import { md5, sha1 } from '@noble/hashes/legacy.js'
-import { sha256, sha512, sha512_256 } from '@noble/hashes/sha2.js'
+import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { utf8 } from '../../encoding.ts'
 
-const HASHES = { md5, sha1, sha256, sha512, 'sha512-256': sha512_256 } as const
-export type HashName = keyof typeof HASHES
-type BytesEncoding = 'hex' | 'base64'
-
-export function hashOf(name: HashName, text: string, encoding: BytesEncoding = 'hex'): string {
-  return encodeBytes(HASHES[name](utf8(text)), encoding)
+export function sha256Hex(text: string): string {
+  return bytesToHex(sha256(utf8(text)))
 }
 
-export function macOf(name: HashName, key: Uint8Array, text: string): Uint8Array {
-  return hmac(HASHES[name], key, utf8(text))
+export function hmacSha256(key: Uint8Array, text: string): Uint8Array {
+  return hmac(sha256, key, utf8(text))
 }
 
-export function encodeBytes(bytes: Uint8Array, encoding: BytesEncoding): string {
-  return encoding === 'hex' ? bytesToHex(bytes) : btoa(String.fromCharCode(...bytes))
+export function encodeBase64(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
 }

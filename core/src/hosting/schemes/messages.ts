@@ -53,10 +53,6 @@ export function percentEncode(text: string): string {
   )
 }
 
-export function targetOf({ pathname, search }: URL): string {
-  return pathname + search
-}
-
 const LONGEST_TOKEN = 16 * 1024
 
 /** Tells whether a token host's value is a token that a header can carry. */

@@ -4,7 +4,7 @@ import { statusError } from '../../contract/http.ts'
 import { utf8 } from '../../encoding.ts'
 import { type JsonObject, type JsonValue, objectIn } from '../../json.ts'
 import { parseUrl } from '../../url.ts'
-import { encodeBytes } from './hashes.ts'
+import { encodeBase64 } from './hashes.ts'
 import { signingKey, signJwt } from './jwt.ts'
 import { isAccessToken, percentEncode } from './messages.ts'
 import type { AccessToken, ExchangeAnswer, NewTokens, Outgoing, RefreshFailure, TokenHost } from './scheme.ts'
@@ -174,7 +174,7 @@ async function byClient(
   if (authentication === 'post') return form(url, { ...fields, client_id: id, client_secret: secret })
   // RFC 6749 2.3.1 has the id and the secret each encoded as in a form.
   const pair = [id, secret].map((part) => percentEncode(part).replace(/%20/g, '+')).join(':')
-  return form(url, fields, `Basic ${encodeBytes(utf8(pair), 'base64')}`)
+  return form(url, fields, `Basic ${encodeBase64(utf8(pair))}`)
 }
 
 async function byAssertion(credential: JwtBearerCredential, host: TokenHost): Promise<Outgoing> {

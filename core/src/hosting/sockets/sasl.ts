@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { DestinationError } from '../../contract/destination-error.ts'
 import type { LoginMechanism } from '../../contract/socket.ts'
 import { utf8 } from '../../encoding.ts'
-import { encodeBytes, macOf } from '../schemes/hashes.ts'
+import { encodeBase64, hmacSha256 } from '../schemes/hashes.ts'
 
 /** A login with its secret put in. */
 export interface SecretLogin {
@@ -61,13 +61,13 @@ function scram(user: string, secret: string): Sasl {
     if (!isRight || iterations < LEAST_ITERATIONS || iterations > MOST_ITERATIONS) throw unexpected()
     // The stored form of most servers is SASLprep's, which is NFKC for what people choose.
     const salted = await pbkdf2(utf8(secret.normalize('NFKC')), bytesOf(salt), iterations)
-    const clientKey = macOf('sha256', salted, 'Client Key')
+    const clientKey = hmacSha256(salted, 'Client Key')
     const storedKey = sha256(clientKey)
     const withoutProof = `c=biws,r=${theirs}`
     const signed = `${first},${challenge},${withoutProof}`
-    const signature = macOf('sha256', storedKey, signed)
+    const signature = hmacSha256(storedKey, signed)
     const proof = clientKey.map((byte, index) => byte ^ signature[index]!)
-    expected = toBase64(macOf('sha256', macOf('sha256', salted, 'Server Key'), signed))
+    expected = toBase64(hmacSha256(hmacSha256(salted, 'Server Key'), signed))
     return `${withoutProof},p=${toBase64(proof)}`
   }
 
@@ -99,7 +99,7 @@ async function pbkdf2(password: Uint8Array, salt: Bytes, iterations: number): Pr
 
 /** Encodes bytes, or the UTF-8 of a text. */
 export function toBase64(value: string | Uint8Array): string {
-  return encodeBytes(typeof value === 'string' ? utf8(value) : value, 'base64')
+  return encodeBase64(typeof value === 'string' ? utf8(value) : value)
 }
 
 /** Decodes base64 to text. @throws DestinationError `unexpected_response` for any other text */

@@ -24,7 +24,7 @@ const CHANGES: DavMethod = {
 }
 
 t.test("Apache's mod_dav", { skip: NO_APACHE }, async (t) => {
-  const { url } = await startApache(t, findProgram('apache2')!, 'unused')
+  const { url } = await startApache(t, findProgram('apache2')!)
   const check = spendingAt(t, { url: `${url}/dav`, credentials: {}, methods: { dav: [LIST] } })()
   const response = await check.fetch(`${url}/dav/`, { call: { dav: 'list' } })
   t.equal(response.status, 207)
