@@ -153,7 +153,7 @@ t.test('a plugin that does not load is refused with every problem', async (t) =>
   const folder = files(t)
   const plugin = `import { definePlugin, Type } from '@claimcheck/core/plugin'
     const profile = { action: 'a.b', version: 'x' }
-    export default definePlugin({ name: 'p', api: 2, manifest: { hosts: [] }, options: Type.Object({}),
+    export default definePlugin({ name: 'p', api: 3, manifest: { hosts: [] }, options: Type.Object({}),
       setup: () => ({ verifiers: [{ profile, providers: ['none'] }, { providers: 'x', check() {} }] }) })`
   writeFileSync(join(folder, 'plugin.mjs'), plugin)
   const { code, stderr } = await runClaimcheck(folder, ['try', './plugin.mjs', ...WITH])

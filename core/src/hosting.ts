@@ -10,7 +10,7 @@ export {
 } from './contract/auth.ts'
 export { requireFingerprintText } from './contract/fingerprint-text.ts'
 export { createHttp } from './contract/http.ts'
-export { isPlugin, PLUGIN_API } from './contract/plugin.ts'
+export { apiProblem, isPlugin, PLUGIN_API } from './contract/plugin.ts'
 export { profileProblems, profileWarnings } from './contract/profile-problems.ts'
 export { type PublishedWords, publishedWords } from './contract/published-words.ts'
 export { keywordProblems } from './contract/schema-keywords.ts'

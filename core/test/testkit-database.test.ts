@@ -55,7 +55,7 @@ const verifier = defineVerifier({
 
 const plugin = definePlugin({
   name: 'tickets',
-  api: 2,
+  api: 3,
   manifest: {
     hosts: ['tickets.example.com'],
     sockets: [

@@ -15,7 +15,7 @@ const BASE = 'https://doors.example.com'
 const doors = (rules: object = {}, ageMs?: (now: number) => number) =>
   definePlugin({
     name: 'doors',
-    api: 2,
+    api: 3,
     manifest: { hosts: ['doors.example.com'] },
     options: Type.Object({}, { additionalProperties: false }),
     setup: () => ({

@@ -38,7 +38,7 @@ function pluginAt(sockets: readonly SocketGrant[], check: Check) {
   })
   return definePlugin({
     name: 'lines',
-    api: 2,
+    api: 3,
     manifest: { hosts: ['connection.url'], sockets },
     options: Type.Object({}, { additionalProperties: false }),
     setup: () => ({ verifiers: [verifier], connections: [type] }),

@@ -15,7 +15,7 @@ const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
 // biome-ignore lint/style/noDefaultExport: a plugin is its module's default export
 export default definePlugin({
   name: 'hanging',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['hanging.example'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier] }),

@@ -71,7 +71,7 @@ const provider = { provider: 'acme', title: 'Acme', help: 'A token that reads.',
 const verifier = (version) => defineVerifier({ profile: profile(version), providers: ['acme'],
   anonymousSource: () => ({ provider: 'acme', baseUrl: 'https://acme.invalid' }), limits: { timeMs: 2000 },
   async check() { throw new DestinationError('unavailable') } })
-export default definePlugin({ name: '${plugin}', api: 2, manifest: { hosts: ${JSON.stringify(hosts)} }, options: Type.Object({}),
+export default definePlugin({ name: '${plugin}', api: 3, manifest: { hosts: ${JSON.stringify(hosts)} }, options: Type.Object({}),
   setup: () => ({ verifiers: ${JSON.stringify(profiles)}.map(verifier), connections: [provider] }) })
 `
 }

@@ -4,7 +4,7 @@ import { createScriptedAnchorer, ScriptedChain } from '../anchors/scripted-chain
 
 export default definePlugin({
   name: 'scripted-anchoring',
-  api: 2,
+  api: 3,
   manifest: { hosts: [] },
   options: Type.Object(
     { file: Type.String(), interval_ms: Type.Integer(), account: Type.Optional(Type.String()) },

@@ -36,7 +36,7 @@ const base = {
 
 export default definePlugin({
   name: 'changing',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['example.com'], programs: ['none'] },
   options: Type.Object({
     versions: Type.Optional(Type.Array(Type.String())),

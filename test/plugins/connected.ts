@@ -47,7 +47,7 @@ const connection = defineConnectionType({
 
 export default definePlugin({
   name: 'connected',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['example.com'], programs: ['none'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier], connections: [connection] }),

@@ -63,7 +63,7 @@ const connection = defineConnectionType({
 
 export default definePlugin({
   name: 'identified',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['connection.base_url'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier], connections: [connection] }),

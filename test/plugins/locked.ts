@@ -61,7 +61,7 @@ const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
 
 export default definePlugin({
   name: 'locked',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['example.com'], programs: ['sesame'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier], connections: [connectionType] }),

@@ -57,7 +57,7 @@ const connection = defineConnectionType({
 
 export default definePlugin({
   name: 'reading',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['example.com', 'connection.base_url'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier], connections: [connection] }),

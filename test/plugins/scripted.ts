@@ -82,7 +82,7 @@ const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
 
 export default definePlugin({
   name: 'scripted',
-  api: 2,
+  api: 3,
   // Its program is none, and always has an answer: a check costs no request.
   manifest: { hosts: ['example.com'], programs: ['none'] },
   options: Type.Object({}),

@@ -4,7 +4,7 @@ import { createStatementAnchorer } from '../anchors/statements.ts'
 
 export default definePlugin({
   name: 'statements',
-  api: 2,
+  api: 3,
   manifest: { hosts: [] },
   options: Type.Object({ file: Type.String(), seed: Type.String() }, { additionalProperties: false }),
   setup: (_host, { file, seed }) => ({ anchorer: createStatementAnchorer(file, Buffer.from(seed, 'hex')) }),

@@ -87,7 +87,7 @@ const tinyforge = defineProvider<Options>({
 
 export default definePlugin({
   name: 'tinyforge',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['connection.base_url'] },
   options: Type.Object({}, { additionalProperties: false }),
   setup: () => ({ verifiers: codeHostVerifiers([tinyforge]), connections: [tinyforge.connectionType] }),

@@ -75,7 +75,7 @@ function verifierAt(url: string) {
 
 export default definePlugin({
   name: 'unread',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['options.base_url'] },
   options: Type.Object({ base_url: Type.String() }),
   setup: (_, { base_url: url }) => ({ verifiers: [verifierAt(url)] }),

@@ -40,5 +40,5 @@ export const pluginChecking = (
   const anonymousSource = () => ({ provider: 'test', baseUrl: 'https://test.example' })
   const verifier = defineVerifier({ profile, providers: [], anonymousSource, limits: { timeMs: 2000 },
     async check(claim, context) { ${check} } })
-  export default definePlugin({ name: 'test', api: 2, manifest: { hosts: ['test.example'] }, options: Type.Object({}),
+  export default definePlugin({ name: 'test', api: 3, manifest: { hosts: ['test.example'] }, options: Type.Object({}),
     setup: () => ({ verifiers: [verifier] }) })`

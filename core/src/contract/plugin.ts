@@ -8,7 +8,17 @@ import type { SocketGrant } from './socket.ts'
 import type { Logger, Verifier } from './verifier.ts'
 
 /** The version of the contract. A host loads plugins of this version only. */
-export const PLUGIN_API = 2
+export const PLUGIN_API = 3
+
+/** Says of a plugin for another version of the contract what its user and its author can do. @returns undefined for this version */
+export function apiProblem(api: unknown): string | undefined {
+  if (api === PLUGIN_API) return undefined
+  const remedy =
+    Number(api) > PLUGIN_API
+      ? 'update the service'
+      : 'install a newer version of the plugin, or change it by "From API 2 to 3" in plugins/README.md'
+  return `is for plugin API ${api}, and this is API ${PLUGIN_API}: ${remedy}`
+}
 
 /** Everything that a plugin may reach. Operators see it, and the host refuses everything else. */
 export interface Manifest {

@@ -1,7 +1,7 @@
 /** Finds mistakes of a plugin before it makes a check, in its form, its manifest and its profiles. */
 import { secretNames } from '../contract/auth.ts'
 import { CEILING } from '../contract/fetch.ts'
-import { isPlugin, PLUGIN_API, type Plugin, type PluginParts } from '../contract/plugin.ts'
+import { apiProblem, isPlugin, type Plugin, type PluginParts } from '../contract/plugin.ts'
 import { profileProblems, profileWarnings } from '../contract/profile-problems.ts'
 import { keywordProblems } from '../contract/schema-keywords.ts'
 import type { Verifier } from '../contract/verifier.ts'
@@ -66,7 +66,7 @@ function pluginProblems(plugin: Plugin, { verifiers = [], connections = [] }: Pl
   const { hosts } = plugin.manifest ?? {}
   return [
     ...(isPlugin(plugin) ? [] : ['is not made by definePlugin']),
-    ...(plugin.api === PLUGIN_API ? [] : [`has api ${plugin.api}: this is the kit of api ${PLUGIN_API}`]),
+    ...[apiProblem(plugin.api)].filter((problem) => problem !== undefined),
     ...(Array.isArray(hosts) && hosts.length > 0 ? [] : ['has no manifest.hosts: it could ask nothing']),
     ...(verifiers.length > 0 ? [] : ['has no verifiers']),
     ...keywordProblems(plugin.options, 'options'),

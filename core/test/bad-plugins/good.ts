@@ -197,7 +197,7 @@ export function ticketPlugin(replaced: Replaced = {}): Plugin {
   }
   return definePlugin({
     name: 'ticket',
-    api: 2,
+    api: 3,
     manifest: { hosts: ['tracker.example.com'] },
     options: Type.Object({}, { additionalProperties: false }),
     setup: () => ({

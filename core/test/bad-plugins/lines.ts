@@ -142,7 +142,7 @@ export function linePlugin(replaced: Partial<Parts> = {}): Plugin {
   })
   return definePlugin({
     name: 'lines',
-    api: 2,
+    api: 3,
     manifest: {
       hosts: ['lines.example.com'],
       sockets: [{ port: 993, tls: true, protocol: 'imap', commands: ['MYRIGHTS', 'UID SEARCH'] }],

@@ -4,7 +4,7 @@ import { Options } from './options.ts'
 
 export default definePlugin({
   name: 'anchor-eas',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['options.rpc_url'] },
   options: Options,
   async setup({ logger }, options) {

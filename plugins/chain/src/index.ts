@@ -6,7 +6,7 @@ import { METHODS } from './node.ts'
 
 export default definePlugin({
   name: 'chain',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['connection.base_url'], methods: { jsonRpc: METHODS } },
   options: Type.Object({}, { additionalProperties: false }),
   setup: () => ({ verifiers: [confirm], connections: [connectionType] }),

@@ -37,7 +37,7 @@ const post = defineVerifier({
 
 export default definePlugin({
   name: 'chat',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['slack.com', 'discord.com', 'connection.base_url'] },
   options: Type.Object({}, { additionalProperties: false }),
   setup: () => ({ verifiers: [post], connections }),

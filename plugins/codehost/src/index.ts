@@ -49,7 +49,7 @@ const CodehostOptions = Type.Object(
 
 export default definePlugin({
   name: 'codehost',
-  api: 2,
+  api: 3,
   manifest: {
     hosts: ['api.github.com', 'gitlab.com', 'api.bitbucket.org', 'connection.base_url', 'options.public_base_url'],
     methods: { graphql: TIMELINE_QUERIES, paths: GRAPHQL_PATHS },

@@ -5,7 +5,7 @@ import { imagePush } from './image-push.ts'
 
 export default definePlugin({
   name: 'container',
-  api: 2,
+  api: 3,
   manifest: {
     hosts: ['target', 'registry-1.docker.io', 'connection.base_url'],
     tokenHosts: ['auth.docker.io', 'gitlab.com', 'connection.token_url'],

@@ -13,7 +13,7 @@ const SOCKETS = [true, false].flatMap((tls) => [
 
 export default definePlugin({
   name: 'database',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['connection.address'], sockets: SOCKETS },
   options: Type.Object({}, { additionalProperties: false }),
   setup: () => ({ verifiers: [row], connections: [postgresType, mysqlType] }),

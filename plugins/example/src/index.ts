@@ -61,7 +61,7 @@ function secondOf(at: string): LogTime {
 
 export default definePlugin({
   name: 'acme',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['connection.base_url'] },
   options: Type.Object({}, { additionalProperties: false }),
   setup: () => ({ verifiers: [verifier], connections: [connectionType] }),

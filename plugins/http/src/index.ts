@@ -5,7 +5,7 @@ import { urlStatus } from './url-status.ts'
 
 export default definePlugin({
   name: 'http',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['target', 'connection.base_url'] },
   options: Type.Object({}, { additionalProperties: false }),
   setup: () => ({

@@ -23,7 +23,7 @@ const send = defineVerifier({
 
 export default definePlugin({
   name: 'mail',
-  api: 2,
+  api: 3,
   manifest: {
     hosts: ['connection.address'],
     tokenHosts: ['oauth2.googleapis.com', 'login.microsoftonline.com', 'connection.token_url'],

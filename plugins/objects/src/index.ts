@@ -5,7 +5,7 @@ import { objectPut } from './object-put.ts'
 
 export default definePlugin({
   name: 'objects',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['connection.base_url'] },
   options: Type.Object({}, { additionalProperties: false }),
   setup: () => ({ verifiers: [objectPut], connections: [connectionType] }),

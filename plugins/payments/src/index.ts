@@ -26,7 +26,7 @@ const charge = defineVerifier({
 
 export default definePlugin({
   name: 'payments',
-  api: 2,
+  api: 3,
   manifest: { hosts: [new URL(STRIPE_API).host] },
   options: Type.Object({}, { additionalProperties: false }),
   setup: () => ({ verifiers: [refund, charge], connections: [stripe] }),

@@ -26,7 +26,7 @@ const Options = Type.Object(
 
 export default definePlugin({
   name: 'registry',
-  api: 2,
+  api: 3,
   manifest: {
     hosts: [
       'registry.npmjs.org',

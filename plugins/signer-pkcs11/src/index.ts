@@ -5,7 +5,7 @@ import { Options, readOptions } from './options.ts'
 
 export default definePlugin({
   name: 'signer-pkcs11',
-  api: 2,
+  api: 3,
   manifest: { hosts: [], programs: ['node'] },
   options: Options,
   setup({ logger }, options) {

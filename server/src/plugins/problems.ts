@@ -1,10 +1,10 @@
 /** Validates the definition of a plugin, and the result of its setup, before the service uses any of it. */
 
 import {
+  apiProblem,
   credentialProblems,
   davProblem,
   keywordProblems,
-  PLUGIN_API,
   profileProblems,
   socketProblems,
 } from '@claimcheck/core/hosting'
@@ -188,7 +188,8 @@ const Definition = Type.Object({
 /** Finds what is wrong with the definition of a plugin. */
 export function definitionProblems(plugin: object): string[] {
   const { api } = plugin as { readonly api?: unknown }
-  if (api !== PLUGIN_API) return [`it needs plugin api ${api}; this version of the service has api ${PLUGIN_API}`]
+  const outdated = apiProblem(api)
+  if (outdated) return [`it ${outdated}`]
   const wrong = dataProblems(Definition, plugin, 'the plugin')
   return [
     ...wrong,

@@ -5,7 +5,7 @@ import { definitionProblems, optionsProblems, partsProblems } from '@claimcheck/
 import t from 'tap'
 import { profile, words } from '../support/profile.ts'
 
-const plugin = { name: 'good', api: 2, manifest: { hosts: [] }, options: Type.Object({}), setup() {} }
+const plugin = { name: 'good', api: 3, manifest: { hosts: [] }, options: Type.Object({}), setup() {} }
 const verifier = { profile, providers: ['one'], anonymousSource() {}, check() {} }
 const connection = {
   provider: 'one',
@@ -102,8 +102,13 @@ const STATEMENTS: readonly (readonly [says: string, text: string, protocol?: str
 ]
 
 const definitions: readonly (readonly [what: string, over: object, problem: RegExp])[] = [
-  ['of another version of the contract', { api: 1 }, /^it needs plugin api 1; this version of the service has api 2$/],
-  ['of no version of the contract', { api: undefined }, /^it needs plugin api undefined; /],
+  [
+    'of an earlier version of the contract',
+    { api: 2 },
+    /^it is for plugin API 2, and this is API 3: install a newer version of the plugin, or change it by "From API 2 to 3"/,
+  ],
+  ['of a later version of the contract', { api: 4 }, /^it is for plugin API 4, and this is API 3: update the service$/],
+  ['of no version of the contract', { api: undefined }, /^it is for plugin API undefined, and this is API 3: install/],
   ['without a name', { name: undefined }, /^the plugin\.name: /],
   ['with an empty name', { name: '' }, /^the plugin\.name: /],
   ['whose name has capitals', { name: 'Good' }, /^the plugin\.name: /],

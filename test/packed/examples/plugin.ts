@@ -45,7 +45,7 @@ const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
 
 export default definePlugin({
   name: 'web',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['target'] },
   options: Type.Object({}, { additionalProperties: false }),
   setup: () => ({ verifiers: [verifier] }),

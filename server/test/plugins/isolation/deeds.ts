@@ -350,7 +350,7 @@ const connection = defineConnectionType({
 
 export default definePlugin({
   name: 'deeds',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['connection.base_url'] },
   options: Type.Object({}),
   setup({ now }) {

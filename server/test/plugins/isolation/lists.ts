@@ -63,7 +63,7 @@ const lists = defineVerifier({
 
 export default definePlugin({
   name: 'lists',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['connection.base_url', 'options.region_url', '*.lists.example'] },
   options: Type.Object({ region_url: Type.Optional(Type.String()) }),
   setup: () => ({

@@ -85,7 +85,7 @@ const connection = defineConnectionType({
 
 export default definePlugin({
   name: 'maildrop',
-  api: 2,
+  api: 3,
   manifest: {
     hosts: ['connection.base_url'],
     sockets: [{ port: PORT, tls: false, protocol: 'imap', commands: ['NOOP'] }],

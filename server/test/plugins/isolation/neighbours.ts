@@ -140,7 +140,7 @@ const verifier = defineVerifier<typeof Params, typeof Facts>({
 
 export default definePlugin({
   name: 'neighbours',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['connection.base_url'] },
   options: Type.Object({}),
   setup: () => ({
