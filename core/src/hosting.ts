@@ -1,5 +1,6 @@
 /** Exports what a host of plugins needs beyond their contract, as `@claimcheck/core/hosting`. */
 
+export type { Anchor, AnchorAccount, AnchorExaminer, AnchorIdentity } from './anchor/anchorer.ts'
 export {
   authHeader,
   isSecret,
@@ -8,12 +9,33 @@ export {
   secretNames,
   withoutSecretValues,
 } from './contract/auth.ts'
+export {
+  type CheckLimits,
+  type GuardedFetch,
+  MAX_CHECK_BYTES,
+  USUAL_ANSWER_BYTES,
+} from './contract/fetch.ts'
 export { requireFingerprintText } from './contract/fingerprint-text.ts'
 export { createHttp } from './contract/http.ts'
-export { apiProblem, isPlugin, PLUGIN_API } from './contract/plugin.ts'
+export {
+  apiProblem,
+  isPlugin,
+  type Manifest,
+  PLUGIN_API,
+  type PluginParts,
+} from './contract/plugin.ts'
 export { profileProblems, profileWarnings } from './contract/profile-problems.ts'
 export { type PublishedWords, publishedWords } from './contract/published-words.ts'
 export { keywordProblems } from './contract/schema-keywords.ts'
+export type {
+  CommandGrant,
+  ConnectInit,
+  LoginMechanism,
+  SocketGrant,
+  SocketPort,
+  StatementGrant,
+} from './contract/socket.ts'
+export type { AnonymousSource, DigestAlgorithm, DigestInit } from './contract/verifier.ts'
 export {
   isLiteral,
   normalAddress,
@@ -63,7 +85,9 @@ export {
 } from './hosting/refreshes.ts'
 export { MOST_MODULUS_BITS } from './hosting/schemes/jwt.ts'
 export type { Refreshes } from './hosting/schemes/scheme.ts'
+export type { Credential } from './hosting/schemes/schemes.ts'
 export { socketProblems } from './hosting/sockets/grants.ts'
 export type { QueryResult, SecretQuery } from './hosting/sockets/query.ts'
 export type { Dialed, Pace } from './hosting/sockets/streams.ts'
+export type { Comparison, FieldRole, Shown } from './profile.ts'
 export { mayTake } from './shares.ts'

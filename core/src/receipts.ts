@@ -1,6 +1,15 @@
 /** Receipts and their evidence: `@claimcheck/core/receipts`. Making, signing, reading and checking them. */
 
 export type { AnchorChecker, AnchorReading, ReadConsistency } from './anchor/checker.ts'
+export {
+  claimSentence,
+  factSentences,
+  type Named,
+  outcomeSentence,
+  type Sentence,
+  type Worded,
+  type Words,
+} from './contract/words.ts'
 export { bytesEqual, fromBase64url, toBase64url, utf8 } from './encoding.ts'
 export {
   type AgentNames,

@@ -2,12 +2,12 @@
 /** One check at a real place that speaks another protocol than HTTP: what an author sees of it. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import type { SocketGrant } from '@claimcheck/core/hosting'
 import {
   type ActionProfile,
   defineConnectionType,
   definePlugin,
   defineVerifier,
-  type SocketGrant,
   secret,
   Type,
 } from '@claimcheck/core/plugin'

@@ -3,7 +3,8 @@
  * themselves, their claims or their profiles, as an issuer writes them that decides by the rules and invents what it saw.
  */
 
-import type { ActionProfile, Shown } from '@claimcheck/core/plugin'
+import type { Shown } from '@claimcheck/core/hosting'
+import type { ActionProfile } from '@claimcheck/core/plugin'
 import {
   type Case,
   claimDigest,

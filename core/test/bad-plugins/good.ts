@@ -1,4 +1,5 @@
 /** A verifier without a fault, in parts: each bad plugin replaces the part that its fault is in. */
+import type { PluginParts } from '@claimcheck/core/hosting'
 import {
   type ActionProfile,
   type Auth,
@@ -14,7 +15,6 @@ import {
   type Http,
   type Observation,
   type Plugin,
-  type PluginParts,
   type Stay,
   secret,
   type TSchema,

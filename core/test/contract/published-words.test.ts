@@ -1,7 +1,7 @@
 /** Sentences for people from the templates of a service, which may say anything. */
 
 import { publishedWords } from '@claimcheck/core/hosting'
-import { claimSentence, factSentences, type Named, outcomeSentence, type Words } from '@claimcheck/core/plugin'
+import { claimSentence, factSentences, type Named, outcomeSentence, type Words } from '@claimcheck/core/receipts'
 import { VERDICTS } from '@claimcheck/core/rules'
 import fc from 'fast-check'
 import t from 'tap'

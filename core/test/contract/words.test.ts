@@ -1,5 +1,5 @@
 /** Sentences from plain-data templates. */
-import { claimSentence, factSentences, outcomeSentence, type Sentence, type Words } from '@claimcheck/core/plugin'
+import { claimSentence, factSentences, outcomeSentence, type Sentence, type Words } from '@claimcheck/core/receipts'
 import t from 'tap'
 
 const SHA = '0123456789abcdef0123456789abcdef01234567'

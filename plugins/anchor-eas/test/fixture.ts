@@ -4,16 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type {
-  Anchor,
-  Anchorer,
-  AnchorerErrorCode,
-  AnchorSubject,
-  Instant,
-  Logger,
-  PluginParts,
-  SignedAnchor,
-} from '@claimcheck/core/plugin'
+import type { Anchor, PluginParts } from '@claimcheck/core/hosting'
+import type { Anchorer, AnchorerErrorCode, AnchorSubject, Instant, Logger, SignedAnchor } from '@claimcheck/core/plugin'
 import anchorEas from '@claimcheck/plugin-anchor-eas'
 import { Interface } from 'ethers'
 import type { Test } from 'tap'

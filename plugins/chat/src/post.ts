@@ -1,4 +1,5 @@
 /** Compares a message, as a platform showed it, with a claim, and reports what that says. */
+
 import {
   type CheckContext,
   type Claim,
@@ -10,8 +11,8 @@ import {
   type Observation,
   type PreviousRead,
   type Stay,
-  textFingerprint,
 } from '@claimcheck/core/plugin'
+import { textFingerprint } from '@claimcheck/core/receipts'
 import { type Facts, type Params, profile } from './profile.ts'
 import type { Reads } from './reads.ts'
 

@@ -1,6 +1,6 @@
 // Test run: slow
 /** The plugin passes the conformance kit at platforms of its tests. */
-import { textFingerprint } from '@claimcheck/core/plugin'
+import { textFingerprint } from '@claimcheck/core/receipts'
 import { type Destination, type GivenConnection, verifierConformance } from '@claimcheck/core/testkit'
 import chat from '@claimcheck/plugin-chat'
 import t from 'tap'

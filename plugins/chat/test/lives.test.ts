@@ -1,5 +1,5 @@
 /** What may be said of messages that are edited, deleted, hidden or of another kind, over the life of a claim. */
-import { textFingerprint } from '@claimcheck/core/plugin'
+import { textFingerprint } from '@claimcheck/core/receipts'
 import { createVirtualClock, liveClaim } from '@claimcheck/core/testkit'
 import chat from '@claimcheck/plugin-chat'
 import t, { type Test } from 'tap'

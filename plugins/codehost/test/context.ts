@@ -1,13 +1,18 @@
 /** What a host gives a verifier, for tests without a host: a real fetch that follows redirects only on the same origin, and a cache. */
 import { lookup } from 'node:dns/promises'
-import { authHeader, createHttp, type SecretValues, withoutSecretValues } from '@claimcheck/core/hosting'
+import {
+  authHeader,
+  createHttp,
+  type GuardedFetch,
+  type SecretValues,
+  withoutSecretValues,
+} from '@claimcheck/core/hosting'
 import {
   type CheckCache,
   type CheckContext,
   type Claim,
   type Connection,
   DestinationError,
-  type GuardedFetch,
   type JsonObject,
   type Observation,
   type PreviousRead,

@@ -1,5 +1,5 @@
 /** What people read of pushed commits. */
-import { claimSentence, factSentences, outcomeSentence } from '@claimcheck/core/plugin'
+import { claimSentence, factSentences, outcomeSentence } from '@claimcheck/core/receipts'
 import t from 'tap'
 import { setUp } from './context.ts'
 

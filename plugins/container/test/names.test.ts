@@ -1,5 +1,7 @@
 /** Names of images and platforms in their one form, the claims that a connection fits, and the words of receipts. */
-import { factSentences, type JsonObject, outcomeSentence, Value } from '@claimcheck/core/plugin'
+
+import { type JsonObject, Value } from '@claimcheck/core/plugin'
+import { factSentences, outcomeSentence } from '@claimcheck/core/receipts'
 import container from '@claimcheck/plugin-container'
 import t from 'tap'
 

@@ -5,16 +5,13 @@ import { deflateSync, gzipSync } from 'node:zlib'
 import { createHttp } from '@claimcheck/core/hosting'
 import {
   type CheckContext,
-  claimSentence,
   DestinationError,
-  factSentences,
   type JsonObject,
   type Observation,
-  outcomeSentence,
   type PreviousRead,
   type Verifier,
 } from '@claimcheck/core/plugin'
-import { textFingerprint } from '@claimcheck/core/receipts'
+import { claimSentence, factSentences, outcomeSentence, textFingerprint } from '@claimcheck/core/receipts'
 import http from '@claimcheck/plugin-http'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t, { type Test } from 'tap'

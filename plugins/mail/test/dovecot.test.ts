@@ -1,7 +1,7 @@
 // Test run: slow
 /** Copies are read at a real Dovecot: with SAVEDATE and without it, by TLS, STARTTLS and XOAUTH2. */
-import { createMemoryRefreshes } from '@claimcheck/core/hosting'
-import type { CheckContext, Claim, ConnectionType, Manifest } from '@claimcheck/core/plugin'
+import { createMemoryRefreshes, type Manifest } from '@claimcheck/core/hosting'
+import type { CheckContext, Claim, ConnectionType } from '@claimcheck/core/plugin'
 import { createVirtualClock, liveClaim } from '@claimcheck/core/testkit'
 import mail from '@claimcheck/plugin-mail'
 import t, { type Test } from 'tap'

@@ -1,13 +1,19 @@
 /** What the tests of this plugin share: times, claims, and what a host gives a verifier. */
 import { createHash } from 'node:crypto'
-import { authHeader, createHttp, digestAnswer, type SecretValues, withoutSecretValues } from '@claimcheck/core/hosting'
+import {
+  authHeader,
+  createHttp,
+  digestAnswer,
+  type GuardedFetch,
+  type SecretValues,
+  withoutSecretValues,
+} from '@claimcheck/core/hosting'
 import {
   CEILING,
   type CheckCache,
   type CheckContext,
   type Claim,
   DestinationError,
-  type GuardedFetch,
   type JsonObject,
   type Observation,
   type PreviousRead,

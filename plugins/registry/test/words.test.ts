@@ -1,5 +1,5 @@
 /** What people read of published packages. */
-import { claimSentence, factSentences, outcomeSentence } from '@claimcheck/core/plugin'
+import { claimSentence, factSentences, outcomeSentence } from '@claimcheck/core/receipts'
 import t from 'tap'
 import { setUp } from './fixture.ts'
 

@@ -8,13 +8,14 @@ import {
   credentialHeader,
   type GuardedRequests,
   guardRequests,
+  type Manifest,
   type RequestGuard,
   requireOrigin,
   type SendInit,
   toDestinationError,
   unboundSecrets,
 } from '@claimcheck/core/hosting'
-import { type CheckContext, MAX_DIGEST_BYTES, type Manifest } from '@claimcheck/core/plugin'
+import { type CheckContext, MAX_DIGEST_BYTES } from '@claimcheck/core/plugin'
 import type { Payer } from '../base/payers.ts'
 import { VERSION } from '../base/version.ts'
 import { queryDatabase } from './databases.ts'

@@ -12,8 +12,9 @@ import {
   type SendInit,
   socketAddress,
   toDestinationError,
+  USUAL_ANSWER_BYTES,
 } from '@claimcheck/core/hosting'
-import { DestinationError, USUAL_ANSWER_BYTES } from '@claimcheck/core/plugin'
+import { DestinationError } from '@claimcheck/core/plugin'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { sha256Text } from '../base/sha256.ts'
 import { VERSION } from '../base/version.ts'

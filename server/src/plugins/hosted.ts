@@ -3,17 +3,8 @@
  * checked yet.
  */
 
-import type { Pace } from '@claimcheck/core/hosting'
-import type {
-  ActionProfile,
-  AnonymousSource,
-  CheckLimits,
-  Claim,
-  Connection,
-  ConnectionType,
-  Manifest,
-  PreviousRead,
-} from '@claimcheck/core/plugin'
+import type { AnonymousSource, CheckLimits, Manifest, Pace } from '@claimcheck/core/hosting'
+import type { ActionProfile, Claim, Connection, ConnectionType, PreviousRead } from '@claimcheck/core/plugin'
 import type { JsonObject } from '@claimcheck/core/rules'
 import { defined } from '../base/pick.ts'
 import type { CheckRequests, Reach } from '../outbound/outbound.ts'

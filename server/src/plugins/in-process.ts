@@ -1,7 +1,15 @@
 /** Calls a plugin that the operator trusts, in this process. It gets copies, so that its changes to them affect nothing else. */
 
-import { createHttp, normalAddress, secretNames, withoutSecretValues } from '@claimcheck/core/hosting'
-import type { CheckLimits, Connection, ConnectionType, Manifest, PluginParts, Verifier } from '@claimcheck/core/plugin'
+import {
+  type CheckLimits,
+  createHttp,
+  type Manifest,
+  normalAddress,
+  type PluginParts,
+  secretNames,
+  withoutSecretValues,
+} from '@claimcheck/core/hosting'
+import type { Connection, ConnectionType, Verifier } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { copyJson } from '../base/json-copy.ts'
 import { defined } from '../base/pick.ts'

@@ -1,5 +1,6 @@
 /** Describes a loaded plugin for operators and owners: its package, where it runs, how it fares, what it may reach, what it verifies. */
-import type { Manifest, SocketGrant, Statement } from '@claimcheck/core/plugin'
+import type { Manifest, SocketGrant } from '@claimcheck/core/hosting'
+import type { Statement } from '@claimcheck/core/plugin'
 import type { CellsState, PluginState } from './hosted.ts'
 import { nameInReceipts } from './identity.ts'
 import type { Isolation, LoadedPlugin } from './registry.ts'

@@ -2,33 +2,33 @@
 
 import {
   apiProblem,
+  type CheckLimits,
+  type CommandGrant,
   credentialProblems,
   davProblem,
   keywordProblems,
+  type Manifest,
+  type PluginParts,
   profileProblems,
+  type SocketGrant,
+  type SocketPort,
+  type StatementGrant,
   socketProblems,
 } from '@claimcheck/core/hosting'
 import {
   type ActionProfile,
   type Anchorer,
   CEILING,
-  type CheckLimits,
-  type CommandGrant,
   type ConnectionType,
   type DavMethod,
-  type Manifest,
   type Plugin,
-  type PluginParts,
   type SigningBackend,
-  type SocketGrant,
-  type SocketPort,
   type Statement,
-  type StatementGrant,
   type TSchema,
   Type,
   type Verifier,
-  type Words,
 } from '@claimcheck/core/plugin'
+import type { Words } from '@claimcheck/core/receipts'
 import { ACTION_PATTERN, COMPARATORS, knowsRules } from '@claimcheck/core/rules'
 import { schemaProblem, validator } from '../base/validation.ts'
 import { PATTERN_HELP } from '../base/validation-wording.ts'

@@ -1,7 +1,6 @@
 /** Derives what a plugin may reach from its manifest and the options that the operator gives it. */
 
-import { declaredHosts } from '@claimcheck/core/hosting'
-import type { Manifest } from '@claimcheck/core/plugin'
+import { declaredHosts, type Manifest } from '@claimcheck/core/hosting'
 import type { Reach } from '../outbound/outbound.ts'
 
 /**

@@ -1,5 +1,6 @@
 /** An anchor as it is stored, from its plan to its block on the chain. */
-import type { Anchor, AnchorerErrorCode, SignedAnchor } from '@claimcheck/core/plugin'
+import type { Anchor } from '@claimcheck/core/hosting'
+import type { AnchorerErrorCode, SignedAnchor } from '@claimcheck/core/plugin'
 import { bigint, bytes, instant, integer, json, nullable, part, type RowOf, table, text } from './table.ts'
 
 export const OPEN_STATES = ['planned', 'signed', 'sent', 'mined'] as const

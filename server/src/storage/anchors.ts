@@ -1,5 +1,5 @@
 /** Anchors as rows: one is under way at a time, and its signed transactions are stored before they are sent. */
-import type { Anchor, AnchorIdentity } from '@claimcheck/core/plugin'
+import type { Anchor, AnchorIdentity } from '@claimcheck/core/hosting'
 import {
   type AnchorPlan,
   type AnchorRow,

@@ -1,5 +1,5 @@
 /** The schema of an installation, put together from the features' own: tables, migrations, and what is done with rows of each table. */
-import type { AnchorExaminer } from '@claimcheck/core/plugin'
+import type { AnchorExaminer } from '@claimcheck/core/hosting'
 import type { Knex } from 'knex'
 import type { Problems } from '../base/problems.ts'
 import type { Dialect } from './dialect.ts'

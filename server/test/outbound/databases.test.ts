@@ -2,8 +2,8 @@
 /** Declared statements at a real Postgres and a real MariaDB: read with bound parameters, and nothing else. Threat P8 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
 import { createSecureContext, TLSSocket } from 'node:tls'
-import { clockOffset } from '@claimcheck/core/hosting'
-import { credential, type Query, type Statement, type StatementGrant } from '@claimcheck/core/plugin'
+import { clockOffset, type StatementGrant } from '@claimcheck/core/hosting'
+import { credential, type Query, type Statement } from '@claimcheck/core/plugin'
 import type { CheckGuard } from '@claimcheck/server/outbound/outbound'
 import pg from 'pg'
 import t, { type Test } from 'tap'

@@ -1,7 +1,12 @@
 // Test run: every-node
 /** Mailboxes are read at a real Dovecot, by every way in, and nothing is written there. Threat P8 of `security.md`. */
-import { createMemoryRefreshes } from '@claimcheck/core/hosting'
-import { type CommandGrant, type Credential, credential, type LoginMechanism } from '@claimcheck/core/plugin'
+import {
+  type CommandGrant,
+  type Credential,
+  createMemoryRefreshes,
+  type LoginMechanism,
+} from '@claimcheck/core/hosting'
+import { credential } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'
 import { type Dovecot, dovecotProblem, startDovecot } from '../../../test/support/dovecot.ts'
 import { KEYS } from '../support/authorization-server.ts'

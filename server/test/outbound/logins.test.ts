@@ -2,7 +2,8 @@
 /** The host's logins at servers of IMAP that attack them. Threat P8 of `security.md`. */
 import type { Socket as NodeSocket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
-import type { CommandGrant, Login, LoginMechanism } from '@claimcheck/core/plugin'
+import type { CommandGrant, LoginMechanism } from '@claimcheck/core/hosting'
+import type { Login } from '@claimcheck/core/plugin'
 import type { TrialRequest } from '@claimcheck/core/testkit'
 import { traced } from '@claimcheck/server/outbound/trace'
 import t, { type Test } from 'tap'

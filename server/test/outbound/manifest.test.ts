@@ -1,7 +1,7 @@
 // Test run: every-node
 /** What a manifest allows a plugin's checks to ask, and what no manifest allows. Threat P2 of `security.md`. */
-import { grantOf } from '@claimcheck/core/hosting'
-import { basic, bearer, header, type SocketGrant } from '@claimcheck/core/plugin'
+import { grantOf, type SocketGrant } from '@claimcheck/core/hosting'
+import { basic, bearer, header } from '@claimcheck/core/plugin'
 import type { CheckGuard } from '@claimcheck/server/outbound/outbound'
 import t, { type Test } from 'tap'
 import { code, guardOf, mailboxAt, outboundTo, resolveTo, serve } from '../support/loopback.ts'

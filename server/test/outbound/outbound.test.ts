@@ -2,8 +2,8 @@
 /** The requests of checks: where they go, and what bounds them. Threat W2 of `security.md`. */
 import { createServer as createHttpsServer } from 'node:https'
 import { inspect } from 'node:util'
-import { clockOffset } from '@claimcheck/core/hosting'
-import { bearer, type CheckLimits } from '@claimcheck/core/plugin'
+import { type CheckLimits, clockOffset } from '@claimcheck/core/hosting'
+import { bearer } from '@claimcheck/core/plugin'
 import type { CheckRequests } from '@claimcheck/server/outbound/outbound'
 import t, { type Test } from 'tap'
 import {

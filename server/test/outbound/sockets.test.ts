@@ -2,8 +2,8 @@
 /** Connections of checks that speak another protocol than HTTP, over loopback with real TLS. Threat N2 of `security.md`. */
 import type { Socket as NodeSocket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { clockOffset, createMemoryRefreshes } from '@claimcheck/core/hosting'
-import { type Credential, credential, MAX_CHECK_BYTES } from '@claimcheck/core/plugin'
+import { type Credential, clockOffset, createMemoryRefreshes, MAX_CHECK_BYTES } from '@claimcheck/core/hosting'
+import { credential } from '@claimcheck/core/plugin'
 import type { CheckGuard } from '@claimcheck/server/outbound/outbound'
 import t, { type Test } from 'tap'
 import {

@@ -1,5 +1,5 @@
 /** What a plugin may reach follows from its manifest, what the operator gave it, and whether the operator trusts it. */
-import type { Manifest } from '@claimcheck/core/plugin'
+import type { Manifest } from '@claimcheck/core/hosting'
 import { reachOf } from '@claimcheck/server/plugins/reach'
 import t from 'tap'
 

@@ -1,12 +1,6 @@
 /** Which plugins go together, and who reads a claim where several can. */
-import {
-  type ActionProfile,
-  defineConnectionType,
-  defineVerifier,
-  type PluginParts,
-  secret,
-  Type,
-} from '@claimcheck/core/plugin'
+import type { PluginParts } from '@claimcheck/core/hosting'
+import { type ActionProfile, defineConnectionType, defineVerifier, secret, Type } from '@claimcheck/core/plugin'
 import {
   conflicts,
   createRegistry,

@@ -1,5 +1,7 @@
 /** A profile that waits for seconds only, for tests of single checks. */
-import { Type, type Words } from '@claimcheck/core/plugin'
+
+import { Type } from '@claimcheck/core/plugin'
+import type { Words } from '@claimcheck/core/receipts'
 
 /** Words that fit every profile: they name nothing but the target. */
 export const words: Words = {

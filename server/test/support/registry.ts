@@ -1,6 +1,7 @@
 /** A registry as the service makes it of a plugin that the operator trusts, for tests that write their plugin's parts in place. */
 
-import type { ConnectionType, Logger, Manifest, PluginParts, Verifier } from '@claimcheck/core/plugin'
+import type { Manifest, PluginParts } from '@claimcheck/core/hosting'
+import type { ConnectionType, Logger, Verifier } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { inProcess } from '@claimcheck/server/plugins/in-process'
 import { createPluginLogger } from '@claimcheck/server/plugins/plugin-logger'

@@ -1,6 +1,11 @@
 /** Checks through a connection with declared credentials, at servers on loopback. */
-import { type Refreshes, type SecretValues, secretHandle } from '@claimcheck/core/hosting'
-import type { Credential, Manifest } from '@claimcheck/core/plugin'
+import {
+  type Credential,
+  type Manifest,
+  type Refreshes,
+  type SecretValues,
+  secretHandle,
+} from '@claimcheck/core/hosting'
 import type { CheckGuard, CheckRequests } from '@claimcheck/server/outbound/outbound'
 import type { Test } from 'tap'
 import { guardOf, outboundTo, type Resolver } from './loopback.ts'

@@ -1,7 +1,8 @@
 /** The kinds of anchors that commands know, and the check of an anchor as the options of `verify` ask for it. */
 
 import { writeError } from '@claimcheck/command-line/terminal'
-import type { AnchorChecker, AnchorExaminer } from '@claimcheck/core/plugin'
+import type { AnchorExaminer } from '@claimcheck/core/hosting'
+import type { AnchorChecker } from '@claimcheck/core/plugin'
 import type { CheckOptions } from '@claimcheck/core/receipts'
 import { createEasChecker, examineSigned } from '@claimcheck/plugin-anchor-eas/checker'
 import { isUrl, readSource, uncheckable } from './source.ts'

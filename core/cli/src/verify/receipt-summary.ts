@@ -1,8 +1,14 @@
 /** Says for a person what a valid receipt says: in the words of its issuer if those were read, else by names. */
 
 import type { PublishedWords } from '@claimcheck/core/hosting'
-import { claimSentence, factSentences, outcomeSentence } from '@claimcheck/core/plugin'
-import { agentNames, type Receipt, type ReceiptObservation } from '@claimcheck/core/receipts'
+import {
+  agentNames,
+  claimSentence,
+  factSentences,
+  outcomeSentence,
+  type Receipt,
+  type ReceiptObservation,
+} from '@claimcheck/core/receipts'
 import type { JsonObject } from '@claimcheck/core/rules'
 import { agentSentences } from '@claimcheck/core/words/agents'
 import { withPunycode } from '@claimcheck/core/words/look-alikes'

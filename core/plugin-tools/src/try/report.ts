@@ -1,7 +1,7 @@
 /** Reports one check of a claim to the author of its verifier: the answer first, then what it rests on. */
 
 import { table } from '@claimcheck/command-line/run'
-import { claimSentence, factSentences, outcomeSentence } from '@claimcheck/core/plugin'
+import { claimSentence, factSentences, outcomeSentence } from '@claimcheck/core/receipts'
 import { formatInstant, isRead, type JsonObject } from '@claimcheck/core/rules'
 import type { TrialRequest } from '@claimcheck/core/testkit'
 import { visible } from '@claimcheck/core/words/plain-text'

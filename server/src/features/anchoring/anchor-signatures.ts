@@ -1,6 +1,7 @@
 /** Checks an anchor against the transactions that were signed for it, as far as an examiner of its kind can read them. */
 
-import type { AnchorExaminer, SignedAnchor, StoredAnchor } from '@claimcheck/core/plugin'
+import type { AnchorExaminer } from '@claimcheck/core/hosting'
+import type { SignedAnchor, StoredAnchor } from '@claimcheck/core/plugin'
 import { isJsonObject, jsonIn } from '@claimcheck/core/rules'
 import type { Row } from '../../storage/db.ts'
 import { problemIf } from '../../storage/row-checks.ts'

@@ -1,5 +1,6 @@
 /** The status of anchoring for the operator: the stored anchors, and the account's balance. */
-import type { AnchorAccount, Anchorer } from '@claimcheck/core/plugin'
+import type { AnchorAccount } from '@claimcheck/core/hosting'
+import type { Anchorer } from '@claimcheck/core/plugin'
 import { AnchoringError, callAnchorer } from '../../plugins/anchorer-calls.ts'
 import type { AnchoringProblem, AnchorRow } from '../../storage/anchor-row.ts'
 import type { Storage } from '../../storage/storage.ts'

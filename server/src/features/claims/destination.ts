@@ -1,7 +1,7 @@
 /** The verifier that judges a claim, and the address where it is read: that of its connection, or one that the plugin names for it. */
 
-import { grantOf, requireOrigin, withoutSecretValues } from '@claimcheck/core/hosting'
-import type { AnonymousSource, Claim, Connection } from '@claimcheck/core/plugin'
+import { type AnonymousSource, grantOf, requireOrigin, withoutSecretValues } from '@claimcheck/core/hosting'
+import type { Claim, Connection } from '@claimcheck/core/plugin'
 import type { Tenant } from '../../plugins/hosted.ts'
 import { type RegisteredVerifier, type Registry, readerOf } from '../../plugins/registry.ts'
 import type { ClaimRow } from '../../storage/claim-row.ts'

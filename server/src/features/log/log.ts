@@ -1,8 +1,8 @@
 /** The public log: heads, entries and proofs. It reveals leaf indexes, leaf hashes and times, and never the content of a leaf. */
 
 import type { ConsistencyProof, InclusionProof } from '@claimcheck/core/api'
+import type { Anchor } from '@claimcheck/core/hosting'
 import { HASH_BYTES, type ProvenConsistency, treeSizeIn } from '@claimcheck/core/log'
-import type { Anchor } from '@claimcheck/core/plugin'
 import { fromBase64url, type Proof } from '@claimcheck/core/receipts'
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'

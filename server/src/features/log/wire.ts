@@ -1,7 +1,7 @@
 /** Converts the answers of the log to the form of the API. */
 
 import type * as wire from '@claimcheck/core/api'
-import type { Anchor } from '@claimcheck/core/plugin'
+import type { Anchor } from '@claimcheck/core/hosting'
 import { formatInstant } from '@claimcheck/core/rules'
 import type { EntriesPage } from './log.ts'
 

@@ -2,7 +2,7 @@
  * Checks the stored data by deriving it again: receipts from claims and checks, leaves from receipts, tiles and roots from leaves,
  * signatures from keys. `doctor/README.md` lists the data that cannot be derived: their changes stay unnoticed.
  */
-import type { AnchorExaminer } from '@claimcheck/core/plugin'
+import type { AnchorExaminer } from '@claimcheck/core/hosting'
 import { createProblems, type Problems } from '../../base/problems.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import type { SigningKeyRow } from '../../storage/log.ts'

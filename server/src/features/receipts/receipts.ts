@@ -1,6 +1,6 @@
 /** Serves receipts: the stored bytes, with the proof that they are in the log. */
 
-import type { Anchor } from '@claimcheck/core/plugin'
+import type { Anchor } from '@claimcheck/core/hosting'
 import { bytesEqual, toBase64url } from '@claimcheck/core/receipts'
 import { createBatch, Failed } from '../../base/batch.ts'
 import { ServiceError } from '../../base/errors.ts'

@@ -1,15 +1,6 @@
 /** Answers calls of the host by a check in a plugin's own process: requests, sockets, and the readings of another check. */
-import {
-  type ConnectInit,
-  type DigestAlgorithm,
-  type DigestInit,
-  type FetchInit,
-  type LoginMechanism,
-  type Query,
-  type Socket,
-  Type,
-  Value,
-} from '@claimcheck/core/plugin'
+import type { ConnectInit, DigestAlgorithm, DigestInit, LoginMechanism } from '@claimcheck/core/hosting'
+import { type FetchInit, type Query, type Socket, Type, Value } from '@claimcheck/core/plugin'
 import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import type { CheckRequests } from '../../outbound/outbound.ts'

@@ -1,8 +1,9 @@
 /** Loads a plugin into a process of its own: starts it, has it say what it is, sets it up, and reads what it offers. */
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { Manifest } from '@claimcheck/core/hosting'
 import { createSchemaBudget, markLinear, type SchemaBudget } from '@claimcheck/core/patterns/linear'
-import { type ConnectionType, type Logger, type Manifest, type TSchema, Value } from '@claimcheck/core/plugin'
+import { type ConnectionType, type Logger, type TSchema, Value } from '@claimcheck/core/plugin'
 import { canonicalize } from '@claimcheck/core/receipts'
 import type { Instant, JsonObject, JsonValue } from '@claimcheck/core/rules'
 import type { Isolation, ReadableSet } from '@claimcheck/core/sandbox/command'

@@ -1,7 +1,7 @@
 /** The parts of a plugin that runs in processes of its own, as the service calls them. */
 
-import { type Pace, withoutSecretValues } from '@claimcheck/core/hosting'
-import type { ActionProfile, CheckLimits, Connection, ConnectionType } from '@claimcheck/core/plugin'
+import { type CheckLimits, type Pace, withoutSecretValues } from '@claimcheck/core/hosting'
+import type { ActionProfile, Connection, ConnectionType } from '@claimcheck/core/plugin'
 import type { JsonObject } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { copyJson } from '../../base/json-copy.ts'

@@ -1,10 +1,8 @@
 /** Runs inside a plugin's own process: builds the contexts of checks and probes, in which each use of the host is a call of the host. */
 
-import { createHttp, requireFingerprintText } from '@claimcheck/core/hosting'
+import { type CheckLimits, type ConnectInit, createHttp, requireFingerprintText } from '@claimcheck/core/hosting'
 import {
   type CheckContext,
-  type CheckLimits,
-  type ConnectInit,
   DestinationError,
   type FetchInit,
   type Logger,

@@ -1,6 +1,7 @@
 /** The comparison of the claimed and the found values, field by field: from a claim or from a receipt alone. */
 
-import type { ActionProfile, FieldRole } from '@claimcheck/core/plugin'
+import type { FieldRole } from '@claimcheck/core/hosting'
+import type { ActionProfile } from '@claimcheck/core/plugin'
 import type { JsonObject, JsonValue, ReasonCode, VerdictValue } from '@claimcheck/core/rules'
 import { propertiesOf } from '../../base/schema-properties.ts'
 

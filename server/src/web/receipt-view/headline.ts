@@ -1,7 +1,6 @@
 /** The outcome as a title of a few words, and the reason in one sentence: from a claim or from a receipt alone. */
 
-import { factSentences, type Named, outcomeSentence, type Worded } from '@claimcheck/core/plugin'
-import type { Receipt } from '@claimcheck/core/receipts'
+import { factSentences, type Named, outcomeSentence, type Receipt, type Worded } from '@claimcheck/core/receipts'
 import { type Instant, type JsonValue, parseInstant, type ReasonCode, type VerdictValue } from '@claimcheck/core/rules'
 import { duration } from '@claimcheck/core/words/durations'
 import { visible } from '@claimcheck/core/words/plain-text'

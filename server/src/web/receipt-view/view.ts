@@ -1,12 +1,13 @@
 /** A receipt in words for people, as plain data: made from the documents of a bundle alone, so that a page and a checker say the same. */
 
 import { type PublishedWords, publishedWords } from '@claimcheck/core/hosting'
-import { claimSentence, factSentences } from '@claimcheck/core/plugin'
 import {
   type Bundle,
   type BundleReport,
   caseOf,
+  claimSentence,
   type EvidenceDocument,
+  factSentences,
   isReceipt,
   isUnvouched,
   type Proof,

@@ -1,12 +1,11 @@
 /** A check whose plugin asks for what its manifest does not declare, or lets a credential out, is the plugin's fault, whatever it reports. Threat P9 of `security.md`. */
-import { createMemoryRefreshes } from '@claimcheck/core/hosting'
+import { createMemoryRefreshes, type Manifest } from '@claimcheck/core/hosting'
 import {
   type CheckContext,
   type Claim,
   DestinationError,
   defineConnectionType,
   defineVerifier,
-  type Manifest,
   secret,
   Type,
 } from '@claimcheck/core/plugin'

@@ -1,10 +1,9 @@
+import type { AnonymousSource, Manifest } from '@claimcheck/core/hosting'
 import {
-  type AnonymousSource,
   type Connection,
   DestinationError,
   defineConnectionType,
   defineVerifier,
-  type Manifest,
   Type,
   type Verifier,
 } from '@claimcheck/core/plugin'

@@ -1,8 +1,8 @@
 // Test run: every-node
 /** Access tokens of OAuth 2: at oidc-provider, with rotating refresh tokens, and at token endpoints that answer as they like. Threat P9 of `security.md`. */
 import type { RequestListener } from 'node:http'
-import { createMemoryRefreshes, credentialProblems } from '@claimcheck/core/hosting'
-import { type Credential, credential, secret, Type } from '@claimcheck/core/plugin'
+import { type Credential, createMemoryRefreshes, credentialProblems } from '@claimcheck/core/hosting'
+import { credential, secret, Type } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'
 import {
   CLIENT_ID,

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import { MAX_CHECK_BYTES } from '@claimcheck/core/plugin'
+import { MAX_CHECK_BYTES } from '@claimcheck/core/hosting'
 import { isolationProblem } from '@claimcheck/core/sandbox/problems'
 import { treeTime } from '@claimcheck/server/plugins/isolation/process-usage'
 import { createProcessorBudget } from '@claimcheck/server/plugins/isolation/processor-budget'

@@ -6,6 +6,7 @@ import { setPriority } from 'node:os'
 import { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { USUAL_ANSWER_BYTES } from '@claimcheck/core/hosting'
 import {
   bearer,
   CEILING,
@@ -18,7 +19,6 @@ import {
   type Static,
   secret,
   Type,
-  USUAL_ANSWER_BYTES,
 } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000

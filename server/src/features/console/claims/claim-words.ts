@@ -1,5 +1,7 @@
 /** Writes a claim in one line of a list: claims that say different things must look different. */
-import { type ActionProfile, claimSentence } from '@claimcheck/core/plugin'
+
+import type { ActionProfile } from '@claimcheck/core/plugin'
+import { claimSentence } from '@claimcheck/core/receipts'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { written } from '../../../base/schema-properties.ts'
 import type { Registry } from '../../../plugins/registry.ts'

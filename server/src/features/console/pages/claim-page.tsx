@@ -1,7 +1,7 @@
 /** The page of a claim: the claim itself, what happened since, and the receipt. */
 
-import { type ActionProfile, claimSentence, factSentences } from '@claimcheck/core/plugin'
-import type { Receipt } from '@claimcheck/core/receipts'
+import type { ActionProfile } from '@claimcheck/core/plugin'
+import { claimSentence, factSentences, type Receipt } from '@claimcheck/core/receipts'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { pluginWords } from '@claimcheck/core/words/plugins'
 import { vouchedFor } from '@claimcheck/core/words/verdicts'

@@ -1,7 +1,7 @@
 /** The signing keys of the log: the current one, the retired ones, and how a new key replaces the current one. */
 
+import type { AnchorIdentity } from '@claimcheck/core/hosting'
 import { logIdOf, signTreeHead } from '@claimcheck/core/log'
-import type { AnchorIdentity } from '@claimcheck/core/plugin'
 import { type KeyDocument, type Signer, toBase64url } from '@claimcheck/core/receipts'
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../../base/actor.ts'

@@ -1,6 +1,6 @@
 /** Parts of the pages of the log: growth, entries, anchors, and the forms that ask for proofs. */
 
-import type { Anchor } from '@claimcheck/core/plugin'
+import type { Anchor } from '@claimcheck/core/hosting'
 import { type Column, Table } from '../../../web/parts/table.tsx'
 import { dayOf, ExactTime, Hash } from '../../../web/parts/values.tsx'
 import { publicPaths } from '../../../web/paths.ts'

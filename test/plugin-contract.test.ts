@@ -1,0 +1,158 @@
+// Test run: end-to-end, slow
+/** The contract of plugins: each export of `@claimcheck/core/plugin`, and each member of its interfaces, has a package of `plugins` that uses it. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve, sep } from 'node:path'
+import t from 'tap'
+import type * as TypeScript from './tools/runner/node_modules/typescript/lib/typescript.js'
+
+// The test runner's TypeScript has an interface for programs.
+const ts: typeof TypeScript = createRequire(resolve('test/tools/runner/package.json'))('typescript')
+
+const MODULE = '@claimcheck/core/plugin'
+const ENTRY = resolve('core/dist/plugin.d.ts')
+const PLUGINS = resolve('plugins')
+
+/** Exports and members without a user, each with the reason for which it stays. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {}
+
+const packages = readdirSync(PLUGINS).filter((name) => existsSync(join(PLUGINS, name, 'package.json')))
+
+/** The files in a folder of all packages, without those of tests. */
+function filesIn(folder: string, ending: string): string[] {
+  return packages
+    .map((name) => join(PLUGINS, name, folder))
+    .filter((at) => existsSync(at))
+    .flatMap((at) => readdirSync(at, { recursive: true, encoding: 'utf8' }).map((file) => join(at, file)))
+    .filter((file) => file.endsWith(ending) && !file.split(sep).includes('test'))
+}
+
+const sources = filesIn('src', '.ts')
+const program = ts.createProgram([ENTRY, ...sources], {
+  target: ts.ScriptTarget.ES2023,
+  module: ts.ModuleKind.NodeNext,
+  strict: true,
+  skipLibCheck: true,
+  noEmit: true,
+  allowImportingTsExtensions: true,
+  types: ['node'],
+})
+const checker = program.getTypeChecker()
+const contract = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(ENTRY)!)!)
+
+interface Member {
+  readonly name: string
+  readonly isOptional: boolean
+  /** The places of its declarations, which types that extend or pick its own share. */
+  readonly places: readonly string[]
+}
+
+const placesOf = ({ declarations = [] }: TypeScript.Symbol) =>
+  declarations.map((node) => `${node.getSourceFile().fileName}:${node.pos}`)
+
+/** The members of exported interfaces by their names, also those that they inherit. Those of DOM and the language are no part of the contract. */
+const interfaces = new Map(
+  contract.flatMap((exported) => {
+    const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported
+    if (!(symbol.flags & ts.SymbolFlags.Interface)) return []
+    const own = checker
+      .getDeclaredTypeOfSymbol(symbol)
+      .getProperties()
+      .map(
+        (member): Member => ({
+          name: member.name,
+          isOptional: (member.flags & ts.SymbolFlags.Optional) !== 0,
+          places: placesOf(member),
+        }),
+      )
+      .filter(({ places }) => places.some((place) => place.includes('/core/dist/')))
+    return [[exported.name, own] as const]
+  }),
+)
+
+/** The places of members without a user so far, by the names of the members. */
+const open = new Map<string, Set<string>>()
+for (const { name, places } of [...interfaces.values()].flat())
+  open.set(name, new Set([...(open.get(name) ?? []), ...places]))
+const isOpen = (name: string) => (open.get(name)?.size ?? 0) > 0
+
+function close({ name, places }: Pick<Member, 'name' | 'places'>): void {
+  for (const place of places) open.get(name)?.delete(place)
+}
+
+function closeIn(type: TypeScript.Type, name: string): void {
+  for (const one of type.isUnion() ? type.types : [type]) {
+    const member = one.getProperty(name)
+    if (member) close({ name, places: placesOf(member) })
+  }
+}
+
+/** Closes the members that a literal writes. One of which no type is expected counts for each interface whose required members it has. */
+function closeWritten(node: TypeScript.ObjectLiteralExpression): void {
+  const names = node.properties.flatMap(({ name }) => (name && ts.isIdentifier(name) ? [name.text] : []))
+  if (!names.some(isOpen)) return
+  const expected = checker.getContextualType(node)
+  for (const name of names) if (expected) closeIn(expected, name)
+  if (expected) return
+  for (const members of interfaces.values())
+    if (members.every(({ name, isOptional }) => isOptional || names.includes(name)))
+      for (const member of members) if (names.includes(member.name)) close(member)
+}
+
+function closeUsed(node: TypeScript.Node): void {
+  if (ts.isPropertyAccessExpression(node)) {
+    if (isOpen(node.name.text)) closeIn(checker.getTypeAtLocation(node.expression), node.name.text)
+  } else if (ts.isObjectBindingPattern(node)) {
+    for (const { propertyName, name } of node.elements) {
+      const read = propertyName ?? name
+      if (ts.isIdentifier(read) && isOpen(read.text)) closeIn(checker.getTypeAtLocation(node), read.text)
+    }
+  } else if (ts.isObjectLiteralExpression(node)) closeWritten(node)
+  else if (ts.isHeritageClause(node) && node.token === ts.SyntaxKind.ImplementsKeyword) {
+    for (const type of node.types)
+      for (const member of checker.getTypeAtLocation(type).getProperties())
+        close({ name: member.name, places: placesOf(member) })
+  }
+  ts.forEachChild(node, closeUsed)
+}
+
+for (const file of sources) closeUsed(program.getSourceFile(file)!)
+
+/** The exports that packages import, or name in what they declare to others. */
+const imported = new Set([
+  ...sources.flatMap((file) =>
+    program.getSourceFile(file)!.statements.flatMap((statement) => {
+      if (!ts.isImportDeclaration(statement) || !ts.isStringLiteral(statement.moduleSpecifier)) return []
+      const named = statement.importClause?.namedBindings
+      if (statement.moduleSpecifier.text !== MODULE || !named || !ts.isNamedImports(named)) return []
+      return named.elements.map(({ propertyName, name }) => (propertyName ?? name).text)
+    }),
+  ),
+  ...filesIn('dist', '.d.ts').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/import\("@claimcheck\/core\/plugin"\)\.(\w+)/g)].map(([, name]) => name!),
+  ),
+])
+
+const unused = [
+  ...contract.map(({ name }) => name).filter((name) => !imported.has(name)),
+  ...[...interfaces].flatMap(([type, members]) =>
+    members
+      .filter(({ name, places }) => places.every((place) => open.get(name)!.has(place)))
+      .map(({ name }) => `${type}.${name}`),
+  ),
+]
+
+t.test('each export of the contract, and each member of its interfaces, has a package that uses it', async (t) => {
+  t.ok(contract.length > 50 && interfaces.size > 30, `${contract.length} exports, ${interfaces.size} interfaces`)
+  t.strictSame(
+    unused.filter((name) => !Object.hasOwn(EXCEPTIONS, name)),
+    [],
+  )
+})
+
+t.test('no exception has a user', async (t) => {
+  t.strictSame(
+    Object.keys(EXCEPTIONS).filter((name) => !unused.includes(name)),
+    [],
+  )
+})
