@@ -25,7 +25,7 @@ function token(t: Test): SoftToken {
 
 /** A second user of the token. */
 async function backendOf(t: Test, { options }: SoftToken) {
-  const { signingBackend, close } = await signerPkcs11.setup({ logger: LOGGER, now: Date.now }, options)
+  const { signingBackend, close } = await signerPkcs11.setup({ logger: LOGGER }, options)
   t.teardown(() => close!())
   return signingBackend!
 }

@@ -42,7 +42,7 @@ async function verifiersIn(folder: string): Promise<Verifiers[]> {
     const isDefault = plugins.some(({ use }) => use === name)
     // Plugins that anchor or sign need options, and are read by pages of their own.
     if (!isDefault && (plugin.options.required ?? []).length > 0) continue
-    const parts = await plugin.setup({ logger: { debug() {}, info() {}, warn() {} }, now: Date.now }, {})
+    const parts = await plugin.setup({ logger: { info() {}, warn() {} } }, {})
     found.push({ name, folder: path, description, parts, isDefault })
   }
   return found.toSorted((one, other) => Number(other.isDefault) - Number(one.isDefault))

@@ -9,7 +9,7 @@ import scripted from '../../test/plugins/scripted.ts'
 import { given, serve } from './process.ts'
 
 const { answerBytes } = given<{ readonly answerBytes: number }>()
-const { verifiers = [] } = await scripted.setup({ logger: console, now: Date.now }, {})
+const { verifiers = [] } = await scripted.setup({ logger: console }, {})
 const text = JSON.stringify({ state: 'decided', rest: '' }).replace(
   '""',
   (empty) => `"${'x'.repeat(answerBytes)}${empty[0]}`,

@@ -1,7 +1,6 @@
 /** The contract of a plugin: its manifest, its options, and the parts that it adds to an installation. */
 import type { Static, TObject } from 'typebox'
 import type { Anchorer } from '../anchor/anchorer.ts'
-import type { Instant } from '../evidence.ts'
 import type { SigningBackend } from '../signing/backend.ts'
 import type { ConnectionType } from './connection.ts'
 import type { SocketGrant } from './socket.ts'
@@ -68,7 +67,6 @@ export interface DavMethod {
 /** Everything that a plugin gets from the host. */
 export interface PluginHost {
   readonly logger: Logger
-  readonly now: () => Instant
 }
 
 export interface PluginParts {

@@ -162,7 +162,6 @@ export interface ResolvedAddress {
 }
 
 export interface Logger {
-  debug(fields: Readonly<Record<string, unknown>>, message: string): void
   info(fields: Readonly<Record<string, unknown>>, message: string): void
   warn(fields: Readonly<Record<string, unknown>>, message: string): void
 }

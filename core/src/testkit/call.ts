@@ -206,5 +206,5 @@ export function loggerInto(logs: unknown[]): Logger {
   const at = (level: string) => (fields: unknown, message: unknown) => {
     logs.push([fields, message, level])
   }
-  return { debug: at('debug'), info: at('info'), warn: at('warn') }
+  return { info: at('info'), warn: at('warn') }
 }

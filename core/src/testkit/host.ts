@@ -79,7 +79,7 @@ export async function openLane(options: LaneOptions) {
 
   async function setUp() {
     const given = valueAt(options.options, proxy.url)
-    const host = { logger: loggerInto(setupLogs), now: clock.now }
+    const host = { logger: loggerInto(setupLogs) }
     noteActivity({ check: 'plugin.setup' })
     const parts = await watching(inSetup, async () => plugin.setup(host, structuredClone(given) as never))
     const { hosts, tokenHosts = [] } = plugin.manifest

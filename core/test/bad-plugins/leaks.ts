@@ -58,7 +58,7 @@ export const LEAKS: readonly BadPlugin[] = [
   [
     'secrets.in-logs',
     'logs whole answers',
-    givesAway((repeated, { context }) => context.logger.debug({ answer: { body: repeated } }, 'read')),
+    givesAway((repeated, { context }) => context.logger.info({ answer: { body: repeated } }, 'read')),
   ],
   [
     'secrets.in-logs',

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Anchor, PluginParts } from '@claimcheck/core/hosting'
-import type { Anchorer, AnchorerErrorCode, AnchorSubject, Instant, Logger, SignedAnchor } from '@claimcheck/core/plugin'
+import type { Anchorer, AnchorerErrorCode, AnchorSubject, Logger, SignedAnchor } from '@claimcheck/core/plugin'
 import anchorEas from '@claimcheck/plugin-anchor-eas'
 import { Interface } from 'ethers'
 import type { Test } from 'tap'
@@ -73,8 +73,8 @@ export async function createAnchorer(
 }
 
 export async function setUpPlugin(options: PluginOptions, warn: Logger['warn'] = () => {}): Promise<PluginParts> {
-  const logger = { debug: () => {}, info: () => {}, warn }
-  return anchorEas.setup({ logger, now: () => Date.now() as Instant }, options)
+  const logger = { info: () => {}, warn }
+  return anchorEas.setup({ logger }, options)
 }
 
 export function keyFile(t: Test, content: string, mode = 0o600): string {

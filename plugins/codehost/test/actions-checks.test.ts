@@ -388,7 +388,7 @@ const ALL: readonly Row<FoundChecks>[] = [
 ]
 
 t.test('who reports a check is named with its kind', async (t) => {
-  const { verifiers = [] } = await codehost.setup({ logger, now: Date.now }, {})
+  const { verifiers = [] } = await codehost.setup({ logger }, {})
   const { profile } = verifiers.find(({ profile }) => profile.action === 'codehost.checks.pass')!
   const claimed = (by: string) => Value.Check(profile.params, { sha: SHA, checks: [{ name: 'build', by }] })
   for (const by of [

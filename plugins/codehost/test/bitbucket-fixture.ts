@@ -12,7 +12,7 @@ export const MINUTE = 60_000
 export const DAY = 24 * 60 * MINUTE
 const TOKEN = 'bitbucket-token-0123456789'
 
-const { verifiers = [] } = await codehost.setup({ logger, now: Date.now }, {})
+const { verifiers = [] } = await codehost.setup({ logger }, {})
 
 export interface LookOptions extends ContextOptions {
   readonly target?: string

@@ -25,12 +25,12 @@ import { type Fault, type Faults, html, status } from '../../../test/destination
 
 const MAX_REDIRECTS = 5
 
-export const logger = { debug() {}, info() {}, warn() {} }
+export const logger = { info() {}, warn() {} }
 
-const { connections: types = [] } = await codehost.setup({ logger, now: Date.now }, {})
+const { connections: types = [] } = await codehost.setup({ logger }, {})
 
 export async function setUp(options: Parameters<typeof codehost.setup>[1] = {}) {
-  const parts = await codehost.setup({ logger, now: Date.now }, options)
+  const parts = await codehost.setup({ logger }, options)
   const verifier = parts.verifiers!.find(({ profile }) => profile.action === 'codehost.commit.push')
   const connections = new Map(parts.connections!.map((type) => [type.provider, type]))
   return { verifier: verifier!, connections, close: async () => parts.close?.() }

@@ -11,7 +11,7 @@ export const NOON = Date.UTC(2026, 8, 25, 12)
 export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
 
-const { verifiers = [], close } = await codehost.setup({ logger, now: Date.now }, {})
+const { verifiers = [], close } = await codehost.setup({ logger }, {})
 t.teardown(() => close?.())
 
 function verifierOf(action: string): Verifier {

@@ -34,7 +34,7 @@ export async function atGitHub(t: Test, { isPrivate = false } = {}) {
   const head = await repository.commit({ parents: [base] })
   await repository.push('topic', head)
   clock.now = NOON
-  const { verifiers = [] } = await codehost.setup({ logger, now: Date.now }, { public_base_url: github.url })
+  const { verifiers = [] } = await codehost.setup({ logger }, { public_base_url: github.url })
 
   /** A claim that was made at noon. */
   function look(action: string, params: JsonObject, options: LookOptions = {}): Promise<Observation> {

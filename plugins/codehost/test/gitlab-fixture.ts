@@ -14,7 +14,7 @@ export const TOKEN = 'glpat-reader-0123456789'
 const SLUG = 'acme/tools/app'
 const DAY = 24 * 60 * MINUTE
 
-const { verifiers = [] } = await codehost.setup({ logger, now: Date.now }, {})
+const { verifiers = [] } = await codehost.setup({ logger }, {})
 
 export function verifierOf(action: string) {
   return verifiers.find(({ profile }) => profile.action === action)!

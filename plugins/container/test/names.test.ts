@@ -5,8 +5,8 @@ import { factSentences, outcomeSentence } from '@claimcheck/core/receipts'
 import container from '@claimcheck/plugin-container'
 import t from 'tap'
 
-const logger = { debug() {}, info() {}, warn() {} }
-const { verifiers, connections } = await container.setup({ logger, now: Date.now }, {})
+const logger = { info() {}, warn() {} }
+const { verifiers, connections } = await container.setup({ logger }, {})
 const verifier = verifiers![0]!
 const { profile } = verifier
 const type = connections![0]!

@@ -18,8 +18,8 @@ import t, { type Test } from 'tap'
 import { guardOf, serve as listen, outboundTo } from '../../../server/test/support/loopback.ts'
 import { createCache } from '../../codehost/test/context.ts'
 
-const logger = { debug() {}, info() {}, warn() {} }
-const { verifiers, connections } = await http.setup({ logger, now: Date.now }, {})
+const logger = { info() {}, warn() {} }
+const { verifiers, connections } = await http.setup({ logger }, {})
 const [verifier] = verifiers as [Verifier]
 const site = connections![0]!
 

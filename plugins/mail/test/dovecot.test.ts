@@ -95,7 +95,7 @@ t.test('without SAVEDATE the looks alone tell when', skip, async (t) => {
 
 /** Makes one check of the plugin as a host makes it, over TLS, and a trial of its connection. */
 async function checkOver(t: Test, port: number, tls: true | 'starttls', more: object, tokenHost?: string) {
-  const own = { logger: { debug() {}, info() {}, warn() {} }, now: Date.now }
+  const own = { logger: { info() {}, warn() {} } }
   const { verifiers, connections } = await mail.setup(own, {} as never)
   const type = connections![0] as ConnectionType
   const given: Record<string, unknown> = { ...options, address: `tls://inner.example:${port}`, ...more }

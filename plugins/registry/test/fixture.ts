@@ -25,10 +25,10 @@ export const NOON = Date.parse('2026-09-25T12:00:00Z')
 /** As the verifier declares. */
 const LIMIT_BYTES = CEILING.bodyBytes
 
-const logger = { debug() {}, info() {}, warn() {} }
+const logger = { info() {}, warn() {} }
 
 export async function setUp(options: Parameters<typeof registry.setup>[1] = {}) {
-  const { verifiers, connections } = await registry.setup({ logger, now: Date.now }, options)
+  const { verifiers, connections } = await registry.setup({ logger }, options)
   return { verifier: verifiers![0]!, connections: new Map(connections!.map((type) => [type.provider, type])) }
 }
 

@@ -23,7 +23,7 @@ function token(t: Test): SoftToken {
 async function setUp(t: Test, options: object, { setup }: Pick<Plugin, 'setup'> = plugin as unknown as Plugin) {
   const lines: string[] = []
   const log = (fields: object, message: string) => lines.push(`${message} ${JSON.stringify(fields)}`)
-  const host = { logger: { debug: log, info: log, warn: log }, now: Date.now }
+  const host = { logger: { info: log, warn: log } }
   const { signingBackend, close } = await setup(host, options as never)
   t.teardown(() => close!())
   return { backend: signingBackend!, close: close!, lines }

@@ -67,7 +67,6 @@ export function createPluginLogger({ logger, now }: { readonly logger: Logger; r
     logger[level](writer.isCut() ? { ...shown, cut: true } : shown, line)
   }
   return {
-    debug: at('debug'),
     info: at('info'),
     warn: at('warn'),
     /** Keeps these secrets out of the log from now on, whichever check of the plugin saw them. */

@@ -205,7 +205,7 @@ async function loadTrusted(
   refuse(optionsProblems(plugin, given))
   const { name, manifest } = plugin
   const named = createPluginLogger({ logger: logger.child({ plugin: name }), now })
-  const made = await plugin.setup({ logger: named, now }, given as never)
+  const made = await plugin.setup({ logger: named }, given as never)
   if (!comesWithServer) refuse(partsProblems(made))
   return {
     name,

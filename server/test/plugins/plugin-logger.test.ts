@@ -10,7 +10,7 @@ function recorded() {
   const lines: [level: string, fields: Record<string, unknown>, text: string][] = []
   const at = (level: string) => (fields: object, text: string) => void lines.push([level, { ...fields }, text])
   let now = NOON
-  const host = { debug: at('debug'), info: at('info'), warn: at('warn') }
+  const host = { info: at('info'), warn: at('warn') }
   const logger = createPluginLogger({ logger: host, now: () => now })
   return {
     lines,
@@ -112,19 +112,19 @@ t.test('a line that was cut says so', async (t) => {
 
 t.test('of a second a hundred lines are kept, and the next line tells how many were not', async (t) => {
   const { lines, logger, pass } = recorded()
-  for (let line = 0; line < 250; line++) logger.debug({}, `line ${line}`)
+  for (let line = 0; line < 250; line++) logger.info({}, `line ${line}`)
   t.equal(lines.length, 100)
   pass(1000)
-  logger.debug({}, 'the next')
+  logger.info({}, 'the next')
   t.strictSame(lines.slice(100), [
     ['warn', { dropped: 150 }, 'the plugin logged more lines than are kept'],
-    ['debug', {}, 'the next'],
+    ['info', {}, 'the next'],
   ])
 })
 
 t.test('it is told also when the plugin falls silent', async (t) => {
   const { lines, logger } = recorded()
-  for (let line = 0; line < 101; line++) logger.debug({}, 'a line')
+  for (let line = 0; line < 101; line++) logger.info({}, 'a line')
   await setTimeout(1200)
   t.strictSame(lines.slice(100), [['warn', { dropped: 1 }, 'the plugin logged more lines than are kept']])
 })

@@ -8,7 +8,7 @@ import { createPluginLogger } from '@claimcheck/server/plugins/plugin-logger'
 import { reachOf } from '@claimcheck/server/plugins/reach'
 import { createRegistry, type LoadedPlugin, type Registry } from '@claimcheck/server/plugins/registry'
 
-export const SILENT = { debug() {}, info() {}, warn() {} } satisfies Logger
+export const SILENT = { info() {}, warn() {} } satisfies Logger
 
 /** What most connection types of tests have. */
 export const WORKING = {

@@ -231,7 +231,7 @@ export class PluginProcess {
   }
 
   #passOn({ level, fields, text }: Extract<CallMessage, { k: 'log' }>): void {
-    const to = level === 'debug' || level === 'info' ? level : 'warn'
+    const to = level === 'info' ? level : 'warn'
     const own = typeof fields === 'object' && fields !== null ? { plugin_fields: fields } : {}
     this.#options.pluginLogger[to](own, text)
   }

@@ -97,7 +97,6 @@ export function createRuns(frames: Frames) {
 
   return {
     logger,
-    now: clock.now,
     /** Runs a function of the plugin, and forgets the run when that ends. @param now the host's clock */
     async within<T>(id: number, now: Instant, work: () => Promise<T>): Promise<T> {
       clock.set(now)
@@ -138,7 +137,7 @@ function loggerInto(frames: Frames): Logger {
   const log = (level: string) => (fields: Readonly<Record<string, unknown>>, text: string) => {
     frames.send({ k: 'log', level, fields: plainFields(fields), text: String(text).slice(0, MAX_TEXT) })
   }
-  return { debug: log('debug'), info: log('info'), warn: log('warn') }
+  return { info: log('info'), warn: log('warn') }
 }
 
 /** A call of the host that is not answered yet. */

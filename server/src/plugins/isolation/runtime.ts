@@ -90,7 +90,7 @@ async function call({ id, method, part, args }: RunMessage): Promise<unknown> {
   const [first, second] = args as [never, never]
   switch (method) {
     case 'setup':
-      parts = await plugin.setup({ logger: runs.logger, now: runs.now }, first)
+      parts = await plugin.setup({ logger: runs.logger }, first)
       return describeParts(parts)
     case 'normalize':
       return verifier!.normalize!(first)

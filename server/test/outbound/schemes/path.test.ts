@@ -22,7 +22,7 @@ async function bot(t: Test, token = TOKEN) {
   })
   const check = spendingAt(t, {
     url: `http://${host}`,
-    credentials: { bot: { scheme: 'path', secret: 'token', prefix: 'bot' } },
+    credentials: { bot: { scheme: 'path', secret: 'token' } },
     options: { token },
     secret: ['token'],
   })
@@ -31,19 +31,14 @@ async function bot(t: Test, token = TOKEN) {
 
 t.test('the secret stands in the path that arrives, and the answer shows the handle', async (t) => {
   const { url, check, arrived } = await bot(t)
-  for (const path of ['/botsecret:token/getMe?offset=1', '/botsecret%3Atoken/echo', '/botsecret:token/moved']) {
+  for (const path of ['/secret:token/getMe?offset=1', '/secret%3Atoken/echo', '/secret:token/moved']) {
     const response = await check().fetch(url + path, AUTH)
     t.equal(response.status, 200)
     const seen = await seenIn(response)
     t.notOk(seen.includes(TOKEN) || seen.includes(encodeURIComponent(TOKEN)) || seen.includes('a=b'), seen)
-    t.match(response.url, /\/botsecret(?::|%3A)token\//)
+    t.match(response.url, /\/secret(?::|%3A)token\//)
   }
-  t.strictSame(arrived, [
-    `/bot${TOKEN}/getMe?offset=1`,
-    `/bot${TOKEN}/echo`,
-    `/bot${TOKEN}/moved`,
-    `/bot${TOKEN}/getMe?again`,
-  ])
+  t.strictSame(arrived, [`/${TOKEN}/getMe?offset=1`, `/${TOKEN}/echo`, `/${TOKEN}/moved`, `/${TOKEN}/getMe?again`])
 })
 
 t.test('a call of JSON-RPC may have the secret as the last segment after the base address', async (t) => {
@@ -75,27 +70,26 @@ t.test('a call of JSON-RPC may have the secret as the last segment after the bas
 t.test('a redirect to where no secret belongs is the fault of the destination', async (t) => {
   const { url, check } = await bot(t)
   const asked = check()
-  t.equal(await code(asked.fetch(`${url}/botsecret:token/lost`, AUTH)), 'unexpected_response')
+  t.equal(await code(asked.fetch(`${url}/secret:token/lost`, AUTH)), 'unexpected_response')
   t.equal(asked.breach(), undefined)
 })
 
 t.test('a redirect to another address is not followed, and an answer to a manual one shows the handle', async (t) => {
   const { url, check, arrived } = await bot(t)
-  t.equal(await code(check().fetch(`${url}/botsecret:token/away`, AUTH)), 'unexpected_response')
-  const manual = await check().fetch(`${url}/botsecret:token/away`, { ...AUTH, redirect: 'manual' })
-  t.equal(manual.headers.get('location'), 'http://127.0.0.1:9/botsecret:token/away')
+  t.equal(await code(check().fetch(`${url}/secret:token/away`, AUTH)), 'unexpected_response')
+  const manual = await check().fetch(`${url}/secret:token/away`, { ...AUTH, redirect: 'manual' })
+  t.equal(manual.headers.get('location'), 'http://127.0.0.1:9/secret:token/away')
   t.equal(arrived.length, 2)
 })
 
 for (const path of [
   '/getMe',
-  '/secret:token/getMe',
-  '/botsecret:token2/getMe',
-  '/botsecret:token/botsecret:token',
-  '/xbotsecret:token/getMe',
-  '/getMe?botsecret:token',
-  '/botsecret:token/getMe?x=secret:token',
-  '/botsecret:other/getMe',
+  '/secret:token2/getMe',
+  '/secret:token/secret:token',
+  '/xsecret:token/getMe',
+  '/getMe?secret:token',
+  '/secret:token/getMe?x=secret:token',
+  '/secret:other/getMe',
 ]) {
   t.test(`the secret is put into no other place than its own: ${path}`, async (t) => {
     const { url, check, arrived } = await bot(t)
@@ -108,8 +102,8 @@ for (const path of [
 
 t.test('a URL with the handle and no auth is sent as it is', async (t) => {
   const { url, check, arrived } = await bot(t)
-  await check().fetch(`${url}/botsecret:token/getMe`)
-  t.strictSame(arrived, ['/botsecret:token/getMe'])
+  await check().fetch(`${url}/secret:token/getMe`)
+  t.strictSame(arrived, ['/secret:token/getMe'])
 })
 
 t.test('the secret of a path goes into no header', async (t) => {
@@ -120,11 +114,11 @@ t.test('the secret of a path goes into no header', async (t) => {
 
 t.test('a secret that would name another path is not sent', async (t) => {
   const none = await bot(t, '')
-  t.equal(await code(none.check().fetch(`${none.url}/botsecret:token/getMe`, AUTH)), 'misconfigured')
+  t.equal(await code(none.check().fetch(`${none.url}/secret:token/getMe`, AUTH)), 'misconfigured')
   t.strictSame(none.arrived, [])
   const { url, check, arrived } = await bot(t, '/../../admin?x#y')
-  await check().fetch(`${url}/botsecret:token/getMe`, AUTH)
-  t.strictSame(arrived, ['/bot%2F..%2F..%2Fadmin%3Fx%23y/getMe'])
+  await check().fetch(`${url}/secret:token/getMe`, AUTH)
+  t.strictSame(arrived, ['/%2F..%2F..%2Fadmin%3Fx%23y/getMe'])
 })
 
 t.test('a secret of dots alone is not sent', async (t) => {

@@ -59,8 +59,6 @@ function reached(options: { port: number; host: string } | { path: string }): Pr
   return new Promise((resolve, reject) => connect(options as never, resolve).on('error', reject))
 }
 
-let setUpAt = 0
-
 type Deed = (context: CheckContext, at: string) => Seen | Promise<Seen>
 
 const DEEDS: Readonly<Record<string, Deed>> = {
@@ -212,7 +210,7 @@ const DEEDS: Readonly<Record<string, Deed>> = {
   },
   async 'spends a declared credential'({ fetch, connection }) {
     const { base_url } = connection!.options as { base_url: string }
-    const { status, url } = await fetch(`${base_url}/hsecret:hook/page`, { auth: credential('hook') })
+    const { status, url } = await fetch(`${base_url}/secret:hook/page`, { auth: credential('hook') })
     return told(`${status} ${url.slice(base_url.length)}`)
   },
   'makes a fingerprint': async ({ fingerprint }, at) => told(await fingerprint(credential('fingerprints'), at)),
@@ -289,7 +287,7 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     const answers = await Promise.allSettled(Array.from({ length: 1000 }, () => resolve(base_url)))
     return told(String(answers.filter(({ status }) => status === 'fulfilled').length <= 64))
   },
-  'tells the time': ({ now }) => told(`${setUpAt} ${now()}`),
+  'tells the time': ({ now }) => told(String(now())),
   'waits for ever': () => new Promise(() => {}),
 }
 
@@ -340,7 +338,7 @@ const connection = defineConnectionType({
     hook: Type.Optional(secret({ description: 'A token in the path.' })),
   }),
   credentials: {
-    hook: { scheme: 'path', secret: 'hook', prefix: 'h' },
+    hook: { scheme: 'path', secret: 'hook' },
     fingerprints: { scheme: 'fingerprint', key: 'hook' },
   },
   baseUrl: ({ base_url }) => base_url,
@@ -353,8 +351,7 @@ export default definePlugin({
   api: 3,
   manifest: { hosts: ['connection.base_url'] },
   options: Type.Object({}),
-  setup({ now }) {
-    setUpAt = now()
+  setup() {
     return { verifiers: [verifier], connections: [connection] }
   },
 })

@@ -104,7 +104,7 @@ t.test('the host computes digests for a process, which gets nothing else of the 
 
 t.test('the host spends a declared credential for a process, which never holds it', { skip }, async (t) => {
   const { check } = await startDeeds(t)
-  t.match(await check('page', 'spends a declared credential'), { facts: { told: '200 /hsecret:hook/page' } })
+  t.match(await check('page', 'spends a declared credential'), { facts: { told: '200 /secret:hook/page' } })
   for (const deed of ['puts a declared secret into a header', 'names a credential of another form']) {
     t.match(await check('page', deed), { facts: { told: 'the plugin failed' } }, deed)
   }
@@ -124,13 +124,13 @@ t.test('a check may wait for so many calls at once', { skip }, async (t) => {
   t.match(plugin.parts.state(), { restarts: 0 })
 })
 
-t.test('a plugin knows the time of the service from its setup on', { skip }, async (t) => {
+t.test('a plugin knows the time of the service', { skip }, async (t) => {
   const before = Date.now()
   const { check } = await startDeeds(t)
   const { facts } = (await check('page', 'tells the time')) as { facts: { told: string } }
-  const times = facts.told.split(' ').map(Number)
+  const time = Number(facts.told)
   // A message takes a while.
-  for (const time of times) t.ok(time >= before - 1000 && time <= Date.now() + 1000, `${time}`)
+  t.ok(time >= before - 1000 && time <= Date.now() + 1000, `${time}`)
 })
 
 t.test('a plugin that is closed while it starts again leaves nothing that waits', { skip }, async (t) => {

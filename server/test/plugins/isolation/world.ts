@@ -49,7 +49,7 @@ export async function destination(t: Test) {
   let large = 0
   const server = createServer(({ url, headers }, response) => {
     if (url === '/large') large++
-    if (url === `/h${HOOK}/page`) return void response.end('{}')
+    if (url === `/${HOOK}/page`) return void response.end('{}')
     const status = url === '/missing' ? 404 : 200
     response.writeHead(headers.authorization === `Bearer ${TOKEN}` ? status : 401, {
       'content-type': 'application/json',
