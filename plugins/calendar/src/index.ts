@@ -33,7 +33,7 @@ const GOOGLE_TOKEN_URL = 'https://oauth2.googleapis.com/token'
 
 export default definePlugin({
   name: 'calendar',
-  api: 2,
+  api: 3,
   manifest: {
     hosts: ['connection.base_url', 'www.googleapis.com'],
     tokenHosts: ['oauth2.googleapis.com', 'options.google_token_url'],
