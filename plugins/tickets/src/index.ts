@@ -37,7 +37,7 @@ const transition = defineVerifier({
 
 export default definePlugin({
   name: 'tickets',
-  api: 2,
+  api: 3,
   manifest: {
     hosts: [new URL(LINEAR_API).host, 'connection.base_url'],
     methods: { graphql: QUERIES },
