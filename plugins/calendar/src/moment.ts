@@ -1,5 +1,6 @@
 /** Times of events: an instant, a time in a zone, a time without a zone, or a day; and the one text in which facts and claims say them. */
-import type { Zone } from './zone.ts'
+import type { Property } from './line.ts'
+import type { Zone, ZoneOf } from './zone.ts'
 
 /** The time of a clock or calendar as `local`: the milliseconds since the epoch if it were UTC. */
 export type Moment =
@@ -8,12 +9,14 @@ export type Moment =
 
 const FORM = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?$/
 
+/** Reads the times of a property, undefined for each that cannot be read for certain. */
+export function readMoments({ params, value = '' }: Property, zoneOf: ZoneOf): readonly (Moment | undefined)[] {
+  const [tzid, ...others] = params.filter(([name]) => name === 'TZID').map(([, zone]) => zone)
+  return value.split(',').map((text) => (others.length > 0 ? undefined : readMoment(text, tzid, zoneOf)))
+}
+
 /** Reads DATE and DATE-TIME of iCalendar; undefined for another text, or an unknown zone. */
-export function readMoment(
-  text: string,
-  tzid: string | undefined,
-  zoneOf: (tzid: string) => Zone | undefined,
-): Moment | undefined {
+function readMoment(text: string, tzid: string | undefined, zoneOf: ZoneOf): Moment | undefined {
   const [whole, year, month, day, hour, minute, second, utc] = FORM.exec(text) ?? []
   if (whole === undefined) return undefined
   const time = hour === undefined ? '' : `T${hour}:${minute}:${second}Z`

@@ -5,12 +5,18 @@ export interface Zone {
   instantOf(local: number): number
 }
 
+/** Finds a zone by a TZID; undefined for one that is not known. */
+export type ZoneOf = (tzid: string) => Zone | undefined
+
+const LONGEST_TZID = 255
+
 /**
  * Finds a zone by a TZID: the name itself, or the name at the end of a longer one, such as `/mozilla.org/20070129_1/Europe/Berlin`.
- * @param defined the offsets that the object's own VTIMEZONE has; one that lacks the offset of a time defines another zone of this name
+ * @param definitions the offsets of each VTIMEZONE that the object has for it; one that lacks the offset of a time defines another zone of this name
  * @returns undefined for a name that IANA does not have
  */
-export function findZone(tzid: string, defined: readonly number[] | undefined): Zone | undefined {
+export function findZone(tzid: string, definitions: readonly (readonly number[])[]): Zone | undefined {
+  if (tzid.length > LONGEST_TZID) return undefined
   const parts = tzid.split('/').filter((part) => part !== '')
   const isPlain = !tzid.startsWith('/')
   const names = parts.flatMap((_, index) => {
@@ -23,7 +29,7 @@ export function findZone(tzid: string, defined: readonly number[] | undefined): 
   return {
     instantOf(local) {
       const at = local - offsetOf(local, offsetAt)
-      return defined && !defined.includes(offsetAt(at)) ? Number.NaN : at
+      return definitions.every((offsets) => offsets.includes(offsetAt(at))) ? at : Number.NaN
     },
   }
 }
@@ -38,9 +44,13 @@ function offsetOf(local: number, offsetAt: (at: number) => number): number {
   return offsetAt(local - after) === after ? after : before
 }
 
+/** IANA's names of three letters. Node also takes ICU's own, by which BST is Bangladesh's time, and IST India's. */
+const THREE_LETTERS: readonly string[] = ['CET', 'EET', 'EST', 'GMT', 'HST', 'MET', 'MST', 'UCT', 'UTC', 'WET']
+
 function formatOf(name: string): Intl.DateTimeFormat | undefined {
   // A name that begins with a sign is an offset, which some versions of Node take and others do not.
   if (!/^[A-Za-z]/.test(name)) return undefined
+  if (name.length === 3 && !THREE_LETTERS.includes(name.toUpperCase())) return undefined
   try {
     return new Intl.DateTimeFormat('en-US', {
       timeZone: name,

@@ -44,6 +44,7 @@ const zone = (name: string, ...offsets: string[]) =>
 const within = (data: string, lines: string) => data.replace('BEGIN:VEVENT', `${lines}BEGIN:VEVENT`)
 
 const inBerlin = of({ DTSTART: berlin('20261201T100000'), DTEND: berlin('20261201T110000') })
+const UNREADABLE = { code: 'unexpected_response' }
 const UNKNOWN = { starts: undefined, ends: undefined, mark: 'may_have_been' }
 
 const ROWS: readonly [title: string, data: string, times: object][] = [
@@ -93,6 +94,65 @@ const ROWS: readonly [title: string, data: string, times: object][] = [
     'one whose components overlap',
     inBerlin.replace('END:VEVENT\r\nEND:VCALENDAR', 'END:VCALENDAR\r\nEND:VEVENT'),
     { code: 'unexpected_response' },
+  ],
+  ['a name of ICU that is not IANA\u2019s', inBerlin.replaceAll('Europe/Berlin', 'BST'), UNKNOWN],
+  [
+    'two definitions of which one disagrees',
+    within(inBerlin, zone('Europe/Berlin', '+0100') + zone('Europe/Berlin', '-0500')),
+    UNKNOWN,
+  ],
+  [
+    'two zones of one time',
+    inBerlin.replace('DTSTART;TZID=Europe/Berlin', 'DTSTART;TZID=America/Lima;TZID=Europe/Berlin'),
+    { starts: undefined, mark: 'may_have_been' },
+  ],
+  ['two starts', inBerlin.replace('DTSTART', 'DTSTART:20261202T090000Z\r\nDTSTART'), UNREADABLE],
+  ['two states', of({ STATUS: 'CONFIRMED\r\nSTATUS:CANCELLED' }), UNREADABLE],
+  [
+    'an end and a duration',
+    of({ DTSTART: '20261201T090000Z', DTEND: '20261201T100000Z', DURATION: 'PT9H' }),
+    {
+      starts: NINE,
+      ends: undefined,
+    },
+  ],
+  ['a name with a letter that has an S as its capital', of({ 'DT\u017fTART': '20261201T090000Z' }), UNKNOWN],
+  ['a state behind a hundred parameters', of({ STATUS: `${';X=a'.repeat(100)}:CANCELLED` }), UNREADABLE],
+  ['a state behind a quote that does not end', of({ STATUS: ';X="a:CANCELLED' }), UNREADABLE],
+  ...(
+    [
+      ['taken out', { EXDATE: '20261201T090000Z' }],
+      ['taken out in its zone, among others', { EXDATE: berlin('20261208T100000,20261201T100000') }],
+      ['taken out by its day', { EXDATE: ';VALUE=DATE:20261201' }],
+      ['taken out by a rule', { EXRULE: 'FREQ=DAILY' }],
+      ['behind the end', { RRULE: 'FREQ=DAILY;UNTIL=20261130T090000Z' }],
+      ['behind the last day', { RRULE: 'FREQ=DAILY;UNTIL=20261130' }],
+    ] as const
+  ).map(([what, lines]): [string, string, object] => [
+    `a series whose first event is ${what}`,
+    of({ DTSTART: berlin('20261201T100000'), RRULE: 'FREQ=DAILY;COUNT=1', ...lines }),
+    UNKNOWN,
+  ]),
+  [
+    'a series whose first event is another',
+    iCalendar(
+      { UID, DTSTART: berlin('20261201T100000'), RRULE: 'FREQ=DAILY' },
+      { UID, 'RECURRENCE-ID': '20261201T090000Z', DTSTART: '20261205T090000Z', STATUS: 'CANCELLED' },
+    ),
+    UNKNOWN,
+  ],
+  [
+    'a series without its second and third event',
+    iCalendar(
+      {
+        UID,
+        DTSTART: berlin('20261201T100000'),
+        RRULE: 'FREQ=DAILY;UNTIL=20261231',
+        EXDATE: berlin('20261202T100000'),
+      },
+      { UID, 'RECURRENCE-ID': berlin('20261203T100000'), DTSTART: '20261205T090000Z' },
+    ),
+    { starts: NINE },
   ],
   ['a state that RFC 5545 does not know', of({ STATUS: 'DRAFT' }), { code: 'unexpected_response' }],
 ]

@@ -1,7 +1,7 @@
 /** Finds an event in a calendar at a CalDAV server. */
 import { type CheckCache, DestinationError } from '@claimcheck/core/plugin'
 import type { CalendarEvent, FindEvents } from '../event.ts'
-import { readEvents } from '../icalendar.ts'
+import { readEvents, uidsIn } from '../icalendar.ts'
 import { isUid } from '../profile.ts'
 import { placeOf } from '../target.ts'
 import { type Caldav, openCaldav, type Properties } from './api.ts'
@@ -44,14 +44,14 @@ async function findObjects(
 }
 
 function hasEvent(objects: readonly string[], uid: string): boolean {
-  return objects.some((data) => (readEvents(data) ?? []).some((event) => event.uid === uid))
+  return objects.some((data) => uidsIn(data).includes(uid))
 }
 
 /** The UID of any of the events. */
 function uidIn(objects: readonly string[]): string | undefined {
   for (const data of objects) {
-    const event = readEvents(data)?.find(({ uid }) => isUid(uid))
-    if (event) return event.uid
+    const uid = uidsIn(data).find(isUid)
+    if (uid !== undefined) return uid
   }
   return undefined
 }
@@ -61,7 +61,7 @@ function eventsIn(objects: readonly string[], uid: string): readonly CalendarEve
   return objects
     .filter((data) => data.replace(/\r?\n[ \t]/g, '').includes(uid))
     .flatMap((data) => {
-      const events = readEvents(data)?.filter((event) => event.uid === uid)
+      const events = readEvents(data, uid)
       if (!events?.every(({ status }) => STATES.includes(status))) throw new DestinationError('unexpected_response')
       return events
     })

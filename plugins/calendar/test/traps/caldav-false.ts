@@ -1,6 +1,17 @@
 /** Claims of events on CalDAV servers that were not made, or not there, and those of which the server shows too little. */
 import { calendarAt, type Kind } from './caldav-server.ts'
-import { ATTENDEE, calendarOf, eventOf, OTHER_TIMES, OTHER_UID, objectOf, UID } from './icalendar.ts'
+import {
+  ATTENDEE,
+  calendarOf,
+  eventOf,
+  inZone,
+  OTHER_TIMES,
+  OTHER_UID,
+  objectOf,
+  TIMES,
+  UID,
+  zoneOf,
+} from './icalendar.ts'
 import {
   claimOf,
   DAY,
@@ -16,6 +27,7 @@ import {
   type Row,
   rowsOf,
   TRUE_MAYBE,
+  UNKNOWABLE,
   UNTOLD,
   WORK,
   written,
@@ -297,4 +309,49 @@ const OTHERWISE: readonly Row[] = [
   })),
 ]
 
-export const CALDAV_FALSE: readonly Row[] = [...NEVER, ...OTHERWISE]
+const SERIES = 'RRULE:FREQ=DAILY;COUNT=1'
+/** An object that readers take in two ways, or an event that no calendar shows. */
+const DISGUISED: readonly Row[] = (
+  [
+    ['a series whose only event is taken out', objectOf({ lines: [SERIES, 'EXDATE:20260316T140000Z'] })],
+    [
+      'a series whose only event is cancelled',
+      calendarOf(
+        eventOf({ lines: [SERIES] }),
+        eventOf({ lines: ['RECURRENCE-ID:20260316T140000Z', 'STATUS:CANCELLED'] }),
+      ),
+    ],
+    ['a series that ends before it begins', objectOf({ lines: ['RRULE:FREQ=DAILY;UNTIL=20260315T140000Z'] })],
+    ['two starts', objectOf({ times: [...TIMES, 'DTSTART:20260317T090000Z'] })],
+    ['an end, and a duration of nine hours', objectOf({ times: [...TIMES, 'DURATION:PT9H'] })],
+    ['two states', objectOf({ lines: ['STATUS:CONFIRMED', 'STATUS:CANCELLED'] })],
+    ['cancelled behind a quote that does not end', objectOf({ lines: ['STATUS;X-SAID="x:CANCELLED'] })],
+    [
+      'a start with a long s, which has an S as its capital',
+      objectOf({ times: ['DT\u017fTART:20260316T140000Z', 'DTEND:20260316T143000Z'] }),
+    ],
+    [
+      'in BST, which is Bangladesh\u2019s time for ICU',
+      objectOf({ times: inZone('BST', '20260316T200000', '20260316T203000') }),
+    ],
+    [
+      'two zones of one time',
+      objectOf({ times: ['DTSTART;TZID=America/Lima;TZID=Europe/Berlin:20260316T150000', 'DTEND:20260316T143000Z'] }),
+    ],
+    [
+      'two definitions of its zone',
+      calendarOf(
+        zoneOf('Europe/Berlin'),
+        zoneOf('Europe/Berlin', '-0800'),
+        eventOf({ times: inZone('Europe/Berlin', '20260316T150000', '20260316T153000') }),
+      ),
+    ],
+  ] as const
+).map(([title, content]) =>
+  row(UNKNOWABLE, title, 'calendars show it in another way, or not at all', () => ({
+    caldav: { kind: 'sabre', diary: written(content, { kind: 'sabre' }) },
+    params,
+  })),
+)
+
+export const CALDAV_FALSE: readonly Row[] = [...NEVER, ...OTHERWISE, ...DISGUISED]
