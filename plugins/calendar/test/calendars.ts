@@ -60,7 +60,7 @@ export class Calendars {
   owner = '/principals/ann/'
   /** Tells whether the server can search by UID; else it finds nothing. */
   searches = true
-  /** An answer to every request of WebDAV, in place of the server's own. */
+  /** An answer to every search and listing of WebDAV, in place of the server's own. */
   davAnswer: string | undefined
   google: readonly GoogleEvent[] = []
   role = 'reader'
@@ -89,7 +89,7 @@ export class Calendars {
 
   #dav({ method, url, headers: { authorization } }: IncomingMessage, body: string): string {
     if (authorization !== `Basic ${btoa(`ann:${PASSWORD}`)}`) throw new Refusal(401)
-    if (this.davAnswer !== undefined) return this.davAnswer
+    if (method === 'REPORT' && this.davAnswer !== undefined) return this.davAnswer
     if (url !== `${DAV_PATH}/`) throw new Refusal(404)
     if (method === 'PROPFIND') return multistatus([response(url!, this.#properties())])
     const uid = /<c:text-match[^>]*>([^<]*)</.exec(body)?.[1]

@@ -80,8 +80,18 @@ export function openCaldav(
 
   async function events(path: string, dav: string, parameters?: Readonly<Record<string, string>>) {
     const answers = await call(`${path}/`, dav, parameters)
-    const objects = answers.filter(({ href, status }) => status === 507 || !isSame(href, `${path}/`))
-    return objects.flatMap((answer) => objectIn(answer, path) ?? [])
+    return answers.flatMap((answer) => {
+      if (!isSame(answer.href, `${path}/`)) return objectIn(answer, path) ?? []
+      requireShown(answer)
+      return []
+    })
+  }
+
+  /** Requires that an answer about a collection is no refusal. @throws DestinationError as for an answer of this status */
+  function requireShown({ status = 200 }: ResourceAnswer): void {
+    // A server marks a cut answer so, at the calendar itself (RFC 4791 7.8).
+    if (status === 507) fail('too_large')
+    if (status >= 300) throw statusError({ status, headers: NONE }, now())
   }
 
   return {
@@ -89,7 +99,7 @@ export function openCaldav(
     async properties(path: string): Promise<Properties> {
       const answers = await call(path, 'properties')
       const own = answers.find(({ href }) => isSame(href, path)) ?? fail('unexpected_response')
-      if (own.status !== undefined && own.status >= 300) throw statusError({ status: own.status, headers: NONE }, now())
+      requireShown(own)
       return propertiesOf(own.properties)
     },
     /** Searches a calendar for objects with events of a UID; undefined where the server refuses the search. */
@@ -110,12 +120,12 @@ const NONE = new Headers()
 
 /** Reads the data in an answer about an object of a calendar; undefined for one that went between the search and its reading. */
 function objectIn({ href, status, properties }: ResourceAnswer, calendar: string): string | undefined {
-  // A server marks a cut answer so, at the calendar itself (RFC 4791 7.8).
   if (status === 507) fail('too_large')
   if (status === 401 || status === 403) fail('forbidden')
   if (status === 404 || status === 410) return undefined
   const data = properties.get(`${CALDAV}calendar-data`)?.text
-  const isWithin = normalizePath(pathOf(href))?.startsWith(`${calendar}/`)
+  const path = normalizePath(pathOf(href))
+  const isWithin = path?.slice(0, path.lastIndexOf('/')) === calendar
   return isWithin && data !== undefined ? data : fail('unexpected_response')
 }
 

@@ -329,6 +329,22 @@ const HIDDEN: readonly Row[] = [
       { on: /^(?:REPORT|GET)/ },
     ),
   })),
+  ...['403 Forbidden', '404 Not Found', '500 Internal Server Error'].flatMap((status) => {
+    const body = `<?xml version="1.0"?><d:multistatus xmlns:d="DAV:"><d:response><d:href>${WORK}/</d:href><d:status>HTTP/1.1 ${status}</d:status></d:response></d:multistatus>`
+    const refusing = instead({ status: 207, headers: NOTHING.headers!, body }, { on: /^REPORT/ })
+    return [
+      row(TRUE_UNTOLD, `there, and the calendar answers ${status} within a report`, 'a refusal is no absence', () => ({
+        caldav: { diary: written() },
+        params,
+        instead: refusing,
+      })),
+      row(NOT_DONE, `never put, and it answers ${status} within a report`, 'a refusal is no absence', () => ({
+        caldav: { diary: busy() },
+        params,
+        instead: refusing,
+      })),
+    ]
+  }),
   row(TRUE_UNTOLD, 'the content of the object is missing from a report', 'a propstat of 500 says nothing', () => ({
     caldav: { diary: written() },
     params,
