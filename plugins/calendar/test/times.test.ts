@@ -208,6 +208,36 @@ t.test('answers of servers, in the XML that they may write', async (t) => {
       ),
       { code: 'too_large' },
     ],
+    [
+      'a carriage return, which XML reads as the end of a line',
+      answer(response(data(inBerlin).replace('SUMMARY:', 'DESCRIPTION:x\rSTATUS:DRAFT&#13;\nSUMMARY:'))),
+      { code: 'unexpected_response' },
+    ],
+    [
+      'an object of a collection in the calendar',
+      answer(response(data(inBerlin), `${DAV_PATH}/old/a1.ics`)),
+      { code: 'unexpected_response' },
+    ],
+    [
+      'a calendar that is refused',
+      answer(`<D:response><D:href>${DAV_PATH}/</D:href><D:status>HTTP/1.1 403 Forbidden</D:status></D:response>`),
+      { code: 'forbidden' },
+    ],
+    [
+      'a calendar that is broken',
+      answer(
+        `<D:response><D:href>${DAV_PATH}/</D:href><D:status>HTTP/1.1 500 Internal Server Error</D:status></D:response>`,
+      ),
+      { code: 'unavailable' },
+    ],
+    [
+      'namespaces by the hundred, which all elements would have',
+      answer(response(data(inBerlin))).replace(
+        ' xmlns:D',
+        `${Array.from({ length: 100 }, (_, index) => ` xmlns:n${index}="urn:n"`).join('')} xmlns:D`,
+      ),
+      { code: 'unexpected_response' },
+    ],
     ['a document type', answer('', '<!DOCTYPE a [<!ENTITY b "c">]>'), { code: 'unexpected_response' }],
     ['half an answer', answer(response(data(inBerlin))).slice(0, -20), { code: 'unexpected_response' }],
     ['a page', '<html><body>Sign in</body></html>', { code: 'unexpected_response' }],

@@ -15,6 +15,7 @@ const NAMESPACE = /\sxmlns(?::([\w.-]+))?\s*=\s*(?:"([^"]*)"|'([^']*)')/g
 const REFERENCE = /&(?:(lt|gt|amp|quot|apos)|#([0-9]{1,7})|#x([0-9a-fA-F]{1,6}));|&/g
 const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 const MOST_LEVELS = 32
+const MOST_NAMESPACES = 64
 
 interface OpenElement {
   readonly name: string
@@ -45,8 +46,8 @@ export function parseXml(document: string): Element {
 /** Takes the next token. @param open the elements that are not closed yet, the innermost last */
 function take([, data, closing, tag, rest = '', content]: RegExpExecArray, open: OpenElement[]): void {
   const inner = open.at(-1)!
-  if (data !== undefined) inner.text += data
-  if (content !== undefined) inner.text += decode(content)
+  if (data !== undefined) inner.text += withLineEnds(data)
+  if (content !== undefined) inner.text += decode(withLineEnds(content))
   if (tag === undefined) return
   if (closing) {
     if (open.length === 1 || inner.tag !== tag || rest.trim() !== '') refuse()
@@ -54,11 +55,23 @@ function take([, data, closing, tag, rest = '', content]: RegExpExecArray, open:
     return
   }
   if (open.length > MOST_LEVELS) refuse()
-  const namespaces = new Map(inner.namespaces)
-  for (const [, prefix = '', one, other] of rest.matchAll(NAMESPACE)) namespaces.set(prefix, decode(one ?? other ?? ''))
+  const namespaces = namespacesIn(rest, inner.namespaces)
   const element = { name: nameOf(tag, namespaces), tag, namespaces, text: '', children: [] }
   inner.children.push(element)
   if (!rest.endsWith('/')) open.push(element)
+}
+
+/** Adds the namespaces of a tag to those around it. Few are copied for each tag, so that the time is linear. */
+function namespacesIn(attributes: string, around: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const namespaces = new Map(around)
+  for (const [, prefix = '', one, other] of attributes.matchAll(NAMESPACE))
+    namespaces.set(prefix, decode(one ?? other ?? ''))
+  return namespaces.size > MOST_NAMESPACES ? refuse() : namespaces
+}
+
+/** Writes the ends of lines as XML reads them (XML 1.0 2.11): a carriage return stays only as a reference. */
+function withLineEnds(text: string): string {
+  return text.replace(/\r\n?/g, '\n')
 }
 
 function nameOf(tag: string, namespaces: ReadonlyMap<string, string>): string {
