@@ -15,7 +15,13 @@ export const findAtCaldav: FindEvents = async ({ target, params: { uid } }, cont
   const caldav = openCaldav(context.connection!.options as Options, context)
   const objects = await findObjects(caldav, place.path, uid!, context)
   const events = eventsIn(objects, uid!)
-  if (events.length === 0) requireOwnCalendar(await caldav.properties(`${place.path}/`))
+  const key = `calendar ${place.path}`
+  if (events.length === 0 || context.cache.get(key) === undefined) {
+    const properties = await caldav.properties(`${place.path}/`)
+    requireCalendar(properties)
+    if (events.length === 0) requireOwn(properties)
+    context.cache.set(key, true)
+  }
   return { events }
 }
 
@@ -67,11 +73,12 @@ function eventsIn(objects: readonly string[], uid: string): readonly CalendarEve
     })
 }
 
-/**
- * Requires that a calendar hides no event from these credentials: it is a calendar, and theirs.
- * @throws DestinationError `unsupported_target`, `forbidden` for another's calendar, in which servers hide private events
- */
-function requireOwnCalendar({ isCalendar, user, owner }: Properties): void {
+/** Requires a calendar: inboxes and trash bins find events, too. @throws DestinationError `unsupported_target` */
+function requireCalendar({ isCalendar }: Properties): void {
   if (!isCalendar) throw new DestinationError('unsupported_target')
+}
+
+/** Requires that a calendar is of these credentials. @throws DestinationError `forbidden` for another's, in which servers hide private events */
+function requireOwn({ user, owner }: Properties): void {
   if (user === undefined || user !== owner) throw new DestinationError('forbidden')
 }

@@ -181,6 +181,11 @@ const NEVER: readonly Row[] = [
     params,
     target: 'caldav:dav.example.com/ann/cards',
   })),
+  row(NOT_DONE, 'claimed in the bin of removed events, which has it', 'Nextcloud answers reports there, too', () => ({
+    caldav: { diary: diaryAt().make(-DAY, '/ann/trash', 'trash').put(0, '/ann/trash', NAME, untouched) },
+    params,
+    target: 'caldav:dav.example.com/ann/trash',
+  })),
   ...['/ann/work/../plan', '/ann/work/%2e%2e/plan', '/ann/plan?x=/ann/work', '/ann/plan#/ann/work'].map((path) =>
     row(['never', 'refused', 'unverifiable'], `the target ${path}`, 'it leads to another calendar', () => ({
       caldav: { diary: diaryAt().put(0, PLAN, NAME, untouched) },

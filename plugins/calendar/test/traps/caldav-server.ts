@@ -287,10 +287,12 @@ function documentOf(body: string): XmlElement {
 function collectionProps(server: CaldavServer, place: Place): readonly Node[] {
   const { kind, lacks = [] } = server
   const { collection, path } = place
-  const type =
-    collection?.kind === 'addressbook'
-      ? { namespace: 'urn:ietf:params:xml:ns:carddav', name: 'addressbook' }
-      : cal('calendar')
+  const types = {
+    calendar: cal('calendar'),
+    addressbook: { namespace: 'urn:ietf:params:xml:ns:carddav', name: 'addressbook' },
+    trash: { namespace: 'http://nextcloud.com/ns', name: 'trash-bin' },
+  }
+  const type = types[collection?.kind ?? 'calendar']
   const isCalendar = collection?.kind === 'calendar'
   const tag = createHash('sha256')
     .update([...(collection?.items.values() ?? [])].map((item) => etagOf(path, item)).join())

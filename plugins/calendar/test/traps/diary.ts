@@ -9,7 +9,7 @@ export interface Item {
 }
 
 export interface Collection {
-  readonly kind: 'calendar' | 'addressbook'
+  readonly kind: 'calendar' | 'addressbook' | 'trash'
   readonly items: ReadonlyMap<string, Item>
   /** Calendars at one path are told apart by it, where one was made again. */
   readonly madeAt: number
