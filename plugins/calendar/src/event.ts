@@ -16,7 +16,7 @@ export interface CalendarEvent {
   readonly uid: string
   /** The id at Google. */
   readonly id?: string
-  /** The start and end in the form of facts; undefined where they cannot be compared with a claim. */
+  /** The start and end in the form of facts; undefined where they cannot be compared with a claim, as of a series without its first event. */
   readonly starts: string | undefined
   readonly ends: string | undefined
   readonly status: string
@@ -42,8 +42,8 @@ export interface EventRecord {
 /** The answer of a calendar to the ids of a claim. */
 export interface Found {
   readonly events: readonly CalendarEvent[]
-  /** The reason why the event is not among them, where the calendar tells one. */
-  readonly missing?: 'deleted' | 'hidden' | undefined
+  /** The reason why the event is not among them, where the calendar tells one. `occurrence`: single events of a series were cancelled. */
+  readonly missing?: 'deleted' | 'hidden' | 'occurrence' | undefined
   /** The headers of an answer, for the clock of the place. */
   readonly headers?: Headers
 }
@@ -75,7 +75,11 @@ function reportMissing({ events, missing }: Found, standing: readonly CalendarEv
   if (instance) return { kind: 'absent', facts: { ...idsOf(instance), is_recurring: true }, mark: 'may_have_been' }
   const [cancelled] = events
   if (!cancelled && missing === undefined) return { kind: 'absent', facts: {} }
-  const facts: Facts = { ...(cancelled && idsOf(cancelled)), ...(missing !== 'hidden' && { status: 'cancelled' }) }
+  const facts: Facts = {
+    ...(cancelled && idsOf(cancelled)),
+    ...((cancelled ?? missing === 'deleted') && { status: 'cancelled' }),
+    ...(missing === 'occurrence' && { is_recurring: true }),
+  }
   return { kind: 'absent', facts, mark: 'may_have_been' }
 }
 

@@ -236,6 +236,7 @@ t.test('series, and single occurrences of them', async (t) => {
   const instance = { id: `${ID}_20261208T090000Z`, iCalUID: GOOGLE_UID, recurringEventId: ID, status: 'confirmed' }
   const changed = {
     ...instance,
+    originalStartTime: { dateTime: '2026-12-08T09:00:00Z' },
     start: { dateTime: '2026-12-08T12:00:00Z' },
     end: { dateTime: '2026-12-08T13:00:00Z' },
   }

@@ -23,6 +23,7 @@ const Event = Type.Object({
   endTimeUnspecified: Type.Optional(Type.Boolean()),
   recurrence: Type.Optional(Type.Array(Type.String())),
   recurringEventId: Text,
+  originalStartTime: Time,
   organizer: Type.Optional(Type.Object({ self: Type.Optional(Type.Boolean()) })),
 })
 const Events = Type.Object({

@@ -1,7 +1,11 @@
 /** Finds an event in a calendar at Google. */
 import { DestinationError } from '@claimcheck/core/plugin'
 import type { CalendarEvent, EventRecord, FindEvents, Found } from '../event.ts'
+import { parseLine } from '../line.ts'
+import type { Moment } from '../moment.ts'
+import { hasFirst } from '../series.ts'
 import { placeOf } from '../target.ts'
+import { findZone } from '../zone.ts'
 import { type Event, openGoogle } from './api.ts'
 import { authOf, type Options } from './connection.ts'
 
@@ -15,38 +19,65 @@ export const findAtGoogle: FindEvents = async ({ target, params: { uid, event_id
     const { events, headers } = await google.events(place.calendar, uid!)
     // A deleted event may show its id alone, and the list was asked for this UID.
     const own = events.filter((event) => event.iCalUID === uid && event.status !== 'cancelled')
-    const found = { events: own.map(eventOf), headers }
-    if (events.length > 0) return { ...found, missing: events.some(isDeleted) ? 'deleted' : undefined }
+    const found = { events: own.map((event) => eventOf(event, events)), headers }
+    if (events.length > 0) return { ...found, missing: missingIn(events) }
     return { ...found, missing: (await google.hasHidden(place.calendar, uid!)) ? 'hidden' : undefined }
   }
   const { event, headers, isGone } = await google.event(place.calendar, event_id)
-  if (event && event.status !== 'cancelled') return { events: [eventOf(event)], headers }
+  if (event && event.status !== 'cancelled') {
+    const isSeries = event.recurrence !== undefined && event.iCalUID !== undefined
+    const { events } = isSeries ? await google.events(place.calendar, event.iCalUID!) : { events: [] }
+    return { events: [eventOf(event, events)], headers }
+  }
   if (!event) await google.calendar(place.calendar)
   return { events: [], missing: event || isGone ? 'deleted' : undefined, headers }
 }
 
-/** Tells whether a whole event was deleted, and not one occurrence of a series. */
-function isDeleted({ status, recurringEventId }: Event): boolean {
-  return status === 'cancelled' && recurringEventId === undefined
+function missingIn(events: readonly Event[]): Found['missing'] {
+  const cancelled = events.filter(({ status }) => status === 'cancelled')
+  if (cancelled.some(({ recurringEventId }) => recurringEventId === undefined)) return 'deleted'
+  return cancelled.length > 0 ? 'occurrence' : undefined
 }
 
-function eventOf(event: Event): CalendarEvent {
+/** @param others the events of the same UID, among them changed and cancelled events of a series */
+function eventOf(event: Event, others: readonly Event[]): CalendarEvent {
   const { id, status = '', iCalUID, start, end, recurrence = [], recurringEventId, organizer } = event
   if (!STATES.includes(status) || iCalUID === undefined || !start) throw new DestinationError('unexpected_response')
   // A private event hides its organizer from some.
   const isOrganizers = organizer && organizer.self === true
   const record = isOrganizers ? recordOf(event) : undefined
+  const hasTimes = recurrence.length === 0 || beginsAtStart(event, others)
   return {
     uid: iCalUID,
     id,
-    starts: timeOf(start),
-    ends: event.endTimeUnspecified ? undefined : timeOf(end),
+    starts: hasTimes ? timeOf(start) : undefined,
+    ends: hasTimes && !event.endTimeUnspecified ? timeOf(end) : undefined,
     status,
     isRecurring: recurrence.length > 0 || recurringEventId !== undefined,
     isInstance: recurringEventId !== undefined,
     ...(isOrganizers !== undefined && { isOrganizers }),
     ...(record && { record }),
   }
+}
+
+/** Tells whether the first event of a series takes place for certain. */
+function beginsAtStart({ id, start, recurrence = [] }: Event, others: readonly Event[]): boolean {
+  const changed = others.filter(({ recurringEventId }) => recurringEventId === id)
+  const properties = recurrence.map((line) => parseLine(line))
+  return (
+    properties.every((property) => property?.value !== undefined) &&
+    hasFirst(
+      momentOf(start),
+      properties.flatMap((property) => property ?? []),
+      changed.map(({ originalStartTime }) => momentOf(originalStartTime)),
+      (tzid) => findZone(tzid, []),
+    )
+  )
+}
+
+function momentOf(time: Event['start']): Moment | undefined {
+  const text = timeOf(time)
+  return text === undefined ? undefined : { kind: text.length === 10 ? 'date' : 'utc', local: Date.parse(text) }
 }
 
 function timeOf(time: Event['start']): string | undefined {

@@ -13,6 +13,7 @@ import {
   OTHER_UNTOLD,
   type Row,
   rowsOf,
+  UNKNOWABLE,
 } from './row.ts'
 
 const row = rowsOf('google_calendar')
@@ -118,6 +119,22 @@ const NEVER: readonly Row[] = [
           .cancel(-HOUR, `${ID}_20260317T140000Z`),
       },
       params: claimOf({ uid: undefined, event_id: `${ID}_20260317T140000Z`, ...TUESDAY }),
+    }),
+  ),
+  row(
+    ['unknowable', 'unverifiable'],
+    'a cancelled instance alone, by the UID of its series',
+    'the guest of one instance was invited, and then no more',
+    () => ({
+      google: {
+        agenda: agenda().insert(-HOUR, {
+          ...instanceOf('20260316'),
+          organizer: OTHER_CALENDAR,
+          originalStartTime: AT.start,
+          status: 'cancelled',
+        }),
+      },
+      params,
     }),
   ),
   row(
@@ -280,4 +297,30 @@ const OTHERWISE: readonly Row[] = [
   })),
 ]
 
-export const GOOGLE_FALSE: readonly Row[] = [...NEVER, ...OTHERWISE]
+/** A series whose only event was taken out, so that no calendar shows one. */
+const EMPTIED: readonly Row[] = (
+  [
+    ['by its rule', agenda().insert(0, { recurrence: ['RRULE:FREQ=DAILY;COUNT=1', 'EXDATE:20260316T140000Z'] })],
+    [
+      'in its zone',
+      agenda().insert(0, { recurrence: ['RRULE:FREQ=DAILY', 'EXDATE;TZID=Europe/Berlin:20260316T150000'] }),
+    ],
+    [
+      'as one that was cancelled',
+      agenda()
+        .insert(0, { recurrence: ['RRULE:FREQ=DAILY;COUNT=1'] })
+        .insert(0, { ...AT, ...instanceOf('20260316'), originalStartTime: AT.start, status: 'cancelled' }),
+    ],
+  ] as const
+).flatMap(([how, events]) =>
+  [params, byId].map((one) =>
+    row(
+      UNKNOWABLE,
+      `a series without its first event, ${how}${one === byId ? ', by its id' : ''}`,
+      'nothing takes place at the start of the series',
+      () => ({ google: { agenda: events }, params: one }),
+    ),
+  ),
+)
+
+export const GOOGLE_FALSE: readonly Row[] = [...NEVER, ...OTHERWISE, ...EMPTIED]
