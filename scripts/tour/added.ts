@@ -2,11 +2,15 @@
 import { createHash } from 'node:crypto'
 import { textFingerprint } from '@claimcheck/core/receipts'
 import pg from 'pg'
+import { iCalendar } from '../../plugins/calendar/test/calendars.ts'
+import { OWNER, PASSWORD as OWNER_PASSWORD } from '../../plugins/calendar/test/traps/caldav-server.ts'
+import { radicaleProblem, startRadicale } from '../../plugins/calendar/test/traps/radicale.ts'
 import { MATTERMOST_CHANNEL, Platforms, TOKEN } from '../../plugins/chat/test/platforms.ts'
 import { DockerRegistry, imageOf } from '../../plugins/container/test/docker-registry.ts'
 import * as READER from '../../plugins/database/test/look.ts'
 import { fingerprintOf, KEY } from '../../plugins/mail/test/fingerprints.ts'
 import { REGION, S3 } from '../../plugins/objects/test/s3.ts'
+import { SECRET, Trackers } from '../../plugins/tickets/test/trackers.ts'
 import { callRpc } from '../../test/chain/json-rpc.ts'
 import { startNode } from '../../test/chain/node.ts'
 import type { Authority } from '../../test/destinations/certificates.ts'
@@ -19,17 +23,20 @@ const PASSWORD = 'password-of-the-tour'
 
 /** Says what is left out, and why. */
 export const NOT_HERE: string[] = [
-  'Slack, Discord and Stripe are left out: each has one address in the world, which nothing here can have.',
+  'Slack, Discord, Google Calendar, Linear and Stripe are left out: each has one address, which nothing here can have.',
 ]
 
 export async function addedStops(authority: Authority): Promise<Stop[]> {
-  const stops = [await chainStop(), await databaseStop(), await objectStop(), await chatStop()]
+  const stops = [await chainStop(), await databaseStop(), await objectStop(), await chatStop(), await ticketStop()]
   const registry = findProgram('docker-registry')
   if (registry) stops.push(await imageStop(registry))
   else NOT_HERE.push('Images are left out: docker-registry is not installed.')
   const problem = dovecotProblem()
   if (problem === undefined) stops.push(await mailStop(authority))
   else NOT_HERE.push(`Mail is left out. ${problem}`)
+  const reason = radicaleProblem()
+  if (reason === undefined) stops.push(await calendarStop())
+  else NOT_HERE.push(`CalDAV is left out: ${reason}.`)
   return stops
 }
 
@@ -127,6 +134,49 @@ async function chatStop(): Promise<Stop> {
     connect: ['mattermost', ...set({ base_url: server.url, token: TOKEN })],
     claims: [{ ...claim, params: { message, text_fingerprint: textFingerprint(text) } }],
     close: async () => server.stop(),
+  }
+}
+
+async function ticketStop(): Promise<Stop> {
+  const now = Date.now()
+  const trackers = new Trackers(Date.now)
+  trackers.createdAt = now - 60_000
+  trackers.move(now, 'done')
+  const server = await trackers.start()
+  const { host } = new URL(server.url)
+  return {
+    place: 'Redmine, by a stand-in',
+    plugin: '@claimcheck/plugin-tickets',
+    allowPrivate: host,
+    connect: ['redmine', ...set({ base_url: server.url, api_key: SECRET })],
+    claims: [{ action: 'tracker.issue.transition', target: `redmine:${host}/1`, params: { category: 'done' } }],
+    close: async () => server.stop(),
+  }
+}
+
+async function calendarStop(): Promise<Stop> {
+  const radicale = await startRadicale()
+  const authorization = `Basic ${btoa(`${OWNER}:${OWNER_PASSWORD}`)}`
+  const headers = { authorization, 'content-type': 'text/calendar' }
+  const path = `/${OWNER}/work`
+  const uid = '5f0c9b1e-2c1c-4c0a-9d5b-7b6c1f3a2d10'
+  const event = { UID: uid, DTSTART: ':20261201T090000Z', DTEND: ':20261201T100000Z' }
+  await fetch(`${radicale.url}${path}/`, { method: 'MKCALENDAR', headers })
+  await fetch(`${radicale.url}${path}/a1.ics`, { method: 'PUT', headers, body: iCalendar(event) })
+  const { host } = new URL(radicale.url)
+  return {
+    place: 'A calendar, at Radicale',
+    plugin: '@claimcheck/plugin-calendar',
+    allowPrivate: host,
+    connect: ['caldav', ...set({ base_url: radicale.url, username: OWNER, password: OWNER_PASSWORD })],
+    claims: [
+      {
+        action: 'calendar.event.create',
+        target: `caldav:${host}${path}`,
+        params: { uid, start: '2026-12-01T10:00:00+01:00' },
+      },
+    ],
+    close: () => radicale.stop(),
   }
 }
 
