@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer } from 'node:net'
-import { definePlugin, defineVerifier, Type } from '@claimcheck/core/plugin'
+import { DestinationError, definePlugin, defineVerifier, Type } from '@claimcheck/core/plugin'
 import { createVirtualClock, type LifeOptions, liveClaim, runConformance } from '@claimcheck/core/testkit'
 import t, { type Test } from 'tap'
 import identified from '../../test/plugins/identified.ts'
@@ -12,7 +12,7 @@ const MINUTE = 60_000
 const START = Date.UTC(2026, 0, 5, 12)
 const BASE = 'https://doors.example.com'
 
-const doors = (rules: object = {}, ageMs?: (now: number) => number) =>
+const doors = (rules: object = {}, ageMs?: (now: number) => number, more: object = {}) =>
   definePlugin({
     name: 'doors',
     api: 3,
@@ -47,6 +47,7 @@ const doors = (rules: object = {}, ageMs?: (now: number) => number) =>
             access: { permission: 'None.', anonymous: true },
             ...rules,
           },
+          ...more,
           providers: [],
           anonymousSource: () => ({ provider: 'doors', baseUrl: BASE }),
           async check({ target }, { http, now }) {
@@ -179,6 +180,15 @@ t.test('a claim that is none of its action is refused', async (t) => {
   const { refused, decision, records } = await live(t, 0, { claim })
   t.equal(refused?.code, 'invalid')
   t.equal(decision, undefined)
+  t.strictSame(records, [])
+})
+
+t.test('a claim that the plugin refuses to bring into its form is refused', async (t) => {
+  const normalize = () => {
+    throw new DestinationError('unsupported_target')
+  }
+  const { refused, records } = await live(t, 0, { plugin: doors({}, undefined, { normalize }) })
+  t.match(refused, { code: 'invalid', message: 'the plugin refuses the claim: unsupported_target' })
   t.strictSame(records, [])
 })
 

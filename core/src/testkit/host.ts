@@ -22,6 +22,7 @@ import { type ProxyOptions, startFaultProxy } from './fault-proxy.ts'
 import type { GivenConnection, OrAt } from './options.ts'
 import { startSocketProxy } from './socket-proxy.ts'
 import type { OnSocket } from './transport.ts'
+import { TrialError } from './trial-error.ts'
 import { type Note, watching } from './watch.ts'
 import { noteActivity } from './watchdog.ts'
 
@@ -189,7 +190,7 @@ function connectionsOf(parts: PluginParts, url: string, tokenHosts: readonly str
     }
     const { type, ...own } = connected(connection, identity)
     if (type.fits(optionsOf(own.connection), structuredClone(claim)) !== true) {
-      throw new TypeError('the connection does not fit the claim')
+      throw new TrialError('no_connection', 'the connection does not fit the claim')
     }
     const baseUrl = verifier.destination?.(structuredClone(claim), structuredClone(own.connection)) ?? own.baseUrl
     return { ...own, baseUrl, isIdentified: type.identified === true }

@@ -37,9 +37,8 @@ export {
   type LogLine,
   type Trial,
   type TrialClaim,
-  TrialError,
-  type TrialErrorCode,
   type TrialOptions,
   type TrialRequest,
   tryClaim,
 } from './trial.ts'
+export { TrialError, type TrialErrorCode } from './trial-error.ts'

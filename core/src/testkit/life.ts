@@ -15,7 +15,8 @@ import { type Outcome, openLane, thrownText } from './host.ts'
 import type { ObservationProblem } from './observation.ts'
 import type { GivenConnection, OrAt } from './options.ts'
 import type { StruckSocket } from './socket-proxy.ts'
-import { claimOf, type LogLine, logLine, type TrialClaim, TrialError } from './trial.ts'
+import { claimOf, type LogLine, logLine, type TrialClaim } from './trial.ts'
+import { TrialError } from './trial-error.ts'
 import { previousOf, recordOf, wrongIn } from './verdict-run.ts'
 
 /** A clock that goes on only when it is moved, so that a life is the same on a busy machine. */
@@ -76,7 +77,7 @@ export interface Life {
   /** The claim's deadline; undefined if the claim was refused. */
   readonly deadlineAt: Instant | undefined
   readonly requests: readonly LifeRequest[]
-  /** The error of the claim, where its action does not allow it. */
+  /** The error of a claim that its action does not allow, that the plugin refuses, or that the connection does not fit. */
   readonly refused?: TrialError
   /** The plugin's log, with what it threw. */
   readonly log: readonly LogLine[]

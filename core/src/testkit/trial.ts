@@ -21,6 +21,7 @@ import type { GivenConnection } from './options.ts'
 import { declaredProblems, patternProblems } from './profile-lint.ts'
 import { type Exchange, exchangeOf, type Recording } from './recording.ts'
 import type { OnSocket } from './transport.ts'
+import { TrialError } from './trial-error.ts'
 import { recordOf, wrongIn } from './verdict-run.ts'
 import { installWatch } from './watch.ts'
 import { startWatchdog } from './watchdog.ts'
@@ -81,22 +82,6 @@ export interface Trial {
   readonly secrets: readonly string[]
   /** The recorded answers without credentials; undefined if there was none. */
   readonly recording: Recording | undefined
-}
-
-export type TrialErrorCode = 'no_plugin' | 'unknown_action' | 'invalid' | 'no_connection' | 'not_here'
-
-/** The error of a trial whose input does not allow a check. */
-export class TrialError extends Error {
-  override readonly name = 'TrialError'
-  readonly code: TrialErrorCode
-  /** The mistakes of an input. No value is repeated, because it may be a credential. */
-  readonly issues: readonly { readonly loc: readonly string[]; readonly msg: string }[]
-
-  constructor(code: TrialErrorCode, message: string, issues: TrialError['issues'] = []) {
-    super(message)
-    this.code = code
-    this.issues = issues
-  }
 }
 
 /** Makes one check of a claim. @throws TrialError before any request; what the plugin does wrong is in the trial */
@@ -199,11 +184,18 @@ export function claimOf(verifier: Verifier, { action, target, params, claimedAt,
     return one
   }
   const plain = validated({ target, params })
-  const normal = verifier.normalize
-    ? validated(verifier.normalize(structuredClone(plain) as never) as typeof plain)
-    : plain
+  const normal = verifier.normalize ? validated(normalized(verifier.normalize, plain)) : plain
   const submittedAt = MACHINE.now()
   return { action, ...normal, claimedAt, deadlineAt: deadlineAt ?? claimedAt + profile.deadlineMs, submittedAt }
+}
+
+function normalized<T>(normalize: (claim: never) => unknown, plain: T): T {
+  try {
+    return normalize(structuredClone(plain) as never) as T
+  } catch (error) {
+    if (!isDestinationError(error)) throw error
+    throw new TrialError('invalid', `the plugin refuses the claim: ${error.code}`)
+  }
 }
 
 /** Finds the connection that a trial reads through. @throws TrialError where the options fit none */

@@ -1,6 +1,6 @@
 // Test run: slow
 /** The trap table of `calendar.event.create`: no false `verified`, no false blame, and what is true gets told. */
-import { createVirtualClock, type Life, type LifeOptions, liveClaim } from '@claimcheck/core/testkit'
+import { createVirtualClock, liveClaim } from '@claimcheck/core/testkit'
 import plugin from '@claimcheck/plugin-calendar'
 import { shareOf } from '../../../../test/support/extent.ts'
 import { playTable, requireFacts, START } from '../../../../test/traps/verifier-table.ts'
@@ -52,7 +52,7 @@ async function play({ provider, scene: make }: Row) {
     lag: lag && { byMs: lag.byMs, until: START + lag.untilMs },
   })
   try {
-    const life = await liveOrUnread({
+    const life = await liveClaim({
       plugin,
       options: { google_token_url: `${server.url}/token` },
       connection: { provider, options },
@@ -68,18 +68,8 @@ async function play({ provider, scene: make }: Row) {
       clock,
       reach: async () => {},
     })
-    return { life, submittedAt, secrets, faults: server.faults, ...(life.isUnread && { undecided: 'refused' }) }
+    return { life, submittedAt, secrets, faults: server.faults }
   } finally {
     await server.close()
-  }
-}
-
-/** Plays a life. A claim that means no connection of the workspace is never looked at. */
-async function liveOrUnread(options: LifeOptions): Promise<Omit<Life, 'deadlineAt'> & { readonly isUnread?: true }> {
-  try {
-    return await liveClaim(options)
-  } catch (error) {
-    if (!(error instanceof TypeError && error.message === 'the connection does not fit the claim')) throw error
-    return { records: [], decision: undefined, decidedAt: options.submittedAt, requests: [], log: [], isUnread: true }
   }
 }
