@@ -72,7 +72,10 @@ export function openJira({ base_url, email, api_token, token }: Options, reads: 
       const { startAt, total, histories = [] } = changelog ?? {}
       const isWhole = startAt === 0 && total === histories.length && !(isCloud && total >= MOST_EXPANDED)
       if (isWhole) return { entries: histories, isOfIssue: true }
-      return { entries: await pagesOf(id), isOfIssue: false }
+      const entries = await pagesOf(id)
+      // Pages that have less than the issue tells of are of a copy that lags.
+      if (entries.length < (total ?? 0)) throw new DestinationError('unexpected_response')
+      return { entries, isOfIssue: false }
     },
     /** Reads a project by its key, or by one that it had before. */
     project: (key: string) => read(`project/${key}`, Type.Object({ key: Type.String() })),

@@ -355,6 +355,20 @@ const CLOUD: readonly Row[] = [
       jira: { pageSize: 50 },
     }),
   ),
+  row(
+    TRUE_UNTOLD,
+    'done and begun again, and pages without the entries of a long history',
+    'the issue tells of more',
+    () => ({
+      tracker: begun().edit(-HOUR, 150, { by: PERSON }).move(0, done).move(MINUTE, progress),
+      params,
+      instead: instead(
+        { status: 200, body: { startAt: 0, maxResults: 100, total: 0, isLast: true, values: [] } },
+        { on: /\/changelog\?/ },
+      ),
+      ...later,
+    }),
+  ),
   row(TRUE, 'done by an automation, its account claimed', 'an app has an account as any other', () => ({
     tracker: finished(),
     params: { ...exact, by: AGENT },
