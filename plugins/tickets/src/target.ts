@@ -33,7 +33,8 @@ export function placeOf(base_url: string): string | undefined {
   return url && `${url.host}${url.pathname.replace(/\/+$/, '')}`
 }
 
-const NUMBER = /^[0-9]+$/
+/** Without zeros before it, so that an id is written in one way. */
+const NUMBER = /^(?:0|[1-9][0-9]*)$/
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 interface Forms {

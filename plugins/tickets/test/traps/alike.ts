@@ -682,6 +682,12 @@ function rowsAt(provider: TrackerName): readonly Row[] {
       tracker: finished(),
       params: { by: agent },
     })),
+    row(
+      ['in time', 'refused', 'unverifiable', 'verified'],
+      'done, the id of the status with a zero before it',
+      'an id is written in one way',
+      () => ({ tracker: finished(), params: { status: `0${done}` } }),
+    ),
     row(MEANINGLESS, 'a category that there is not', 'categories are open, in_progress, done and canceled', () => ({
       tracker: finished(),
       params: { category: 'closed' },
