@@ -32,7 +32,9 @@ export function report(
 ): Observation<Facts> {
   requireSame(issue, claim.params, previous)
   const { arrivals, doubts, isThere } = arrivalsOf(issue, claim.params)
-  const from = windowStart(claim, profile.removedWithinMs)
+  const behindMs = clockBehindMs(reads.headers(), now())
+  // By the tracker's own clock, which its history is dated by: without its time, any entry may be of the window.
+  const from = windowStart(claim, profile.removedWithinMs) - Math.max(behindMs ?? Number.POSITIVE_INFINITY, 0)
   // An issue that is elsewhere now left by a change that the history does not tell.
   const isTold = ({ left, isOpen }: Arrival) => !isOpen && (left !== undefined || isThere === true)
   const open = [...doubts, ...arrivals.filter((one) => !isTold(one)).map(doubtOf)]
@@ -42,7 +44,7 @@ export function report(
   const stays = inWindow.slice(0, MOST_STAYS).map((one) => stayOf(one, openNow))
   const isHere = ({ left }: Arrival) => isThere === true && left === undefined
   const current = meant.find(isHere) ?? arrivals.findLast(isHere)
-  const clock = { now: now(), clockBehindMs: clockBehindMs(reads.headers(), now()) }
+  const clock = { now: now(), clockBehindMs: behindMs }
   const factsAt = (arrival: Arrival | undefined) => factsOf(issue, arrival?.change, claim, clock)
 
   if (current && meant.includes(current)) return { kind: 'present', differs: [], facts: factsAt(inWindow[0]), stays }

@@ -328,6 +328,17 @@ function rowsAt(provider: TrackerName): readonly Row[] {
       params: exact,
       clockMs: -30 * MINUTE,
     })),
+    row(
+      TRUE_OR_UNTOLD,
+      'done and opened again, at a server whose clock is two hours behind',
+      'its Date tells how far it is off',
+      () => ({
+        tracker: finished().move(MINUTE, progress),
+        params: { category: 'done', by: agent },
+        clockMs: -2 * HOUR,
+        ...later,
+      }),
+    ),
     row(TRUE_OR_UNTOLD, 'a server that tells no time', 'looks show it in time', () => ({
       tracker: finished(),
       params,
