@@ -105,17 +105,22 @@ function gapsOf({ changes, status, createdAt, doubts = [] }: Issue): readonly Do
   return [...doubts, ...missing, ...brought]
 }
 
-/** Reads a time of RFC 3339, also without the colon in its offset. Whole seconds mean the whole second. @throws DestinationError */
+/** A time of RFC 3339, also without the colon in its offset. Without an offset it would be read in the zone of whoever reads it. */
+const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?)(?:Z|([+-]\d\d):?(\d\d))$/
+
+/** Reads a time. Whole seconds mean the whole second. @throws DestinationError for one that has no offset, or another form */
 export function timeOf(text: string): LogTime {
-  const at = Date.parse(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
+  const [, local, hours = '+00', minutes = '00'] = TIME.exec(text) ?? []
+  const at = Date.parse(`${local}${hours}:${minutes}`)
   if (Number.isNaN(at)) throw new DestinationError('unexpected_response')
   return { notBefore: at, notAfter: at % 1000 === 0 ? at + 999 : at }
 }
 
 /** Orders entries of a history by time, and those of one time by a number that grows with them: APIs list them from either end. */
-export function byTime<T>(placeOf: (entry: T) => readonly [time: string, number: number]) {
-  return (one: T, other: T): number => {
-    const [[time, number], [otherTime, otherNumber]] = [placeOf(one), placeOf(other)]
-    return Date.parse(time) - Date.parse(otherTime) || number - otherNumber
-  }
+export function inOrder<T>(entries: readonly T[], placeOf: (entry: T) => readonly [time: string, number: number]): T[] {
+  const placed = entries.map((entry) => {
+    const [time, number] = placeOf(entry)
+    return { entry, at: timeOf(time).notBefore!, number }
+  })
+  return placed.sort((one, other) => one.at - other.at || one.number - other.number).map(({ entry }) => entry)
 }

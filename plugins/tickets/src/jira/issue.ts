@@ -1,6 +1,6 @@
 /** Reads an issue of Jira with its history. */
 import { DestinationError } from '@claimcheck/core/plugin'
-import { byTime, type Change, type Issue, timeOf } from '../history.ts'
+import { type Change, type Issue, inOrder, timeOf } from '../history.ts'
 import type { Category } from '../profile.ts'
 import { targetOf } from '../target.ts'
 import type { ReadIssue } from '../transition.ts'
@@ -22,7 +22,7 @@ export const readIssue: ReadIssue = async ({ target, params }, { connection }, r
   const { entries, isOfIssue } = await jira.history(issue)
   if (issue.key !== key && !(await leadsTo(jira, key, issue.key, entries)))
     throw new DestinationError('ambiguous_claim')
-  const changes = entries.toSorted(byTime(({ created, id }) => [created, Number(id)])).flatMap(changesIn)
+  const changes = inOrder(entries, ({ created, id }) => [created, Number(id)]).flatMap(changesIn)
   const last = changes.at(-1)
   // The issue was moved between the two answers.
   if (!isOfIssue && last && last.to !== status.id) throw new DestinationError('unexpected_response')

@@ -7,7 +7,7 @@ import {
   type Static,
   Type,
 } from '@claimcheck/core/plugin'
-import { byTime, type Issue, timeOf } from '../history.ts'
+import { type Issue, inOrder, timeOf } from '../history.ts'
 import type { Category, Params } from '../profile.ts'
 import type { Reads } from '../reads.ts'
 import { targetOf } from '../target.ts'
@@ -71,7 +71,7 @@ export async function readIssue(claim: Claim<Params>, context: CheckContext, rea
 
   // Linear lists the newest first.
   const places = new Map(entries.map(({ id }, index) => [id, -index]))
-  const ordered = entries.toSorted(byTime(({ createdAt, id }) => [createdAt, places.get(id)!]))
+  const ordered = inOrder(entries, ({ createdAt, id }) => [createdAt, places.get(id)!])
   const states = [...ordered.flatMap(({ fromState, toState }) => [fromState, toState]), issue.state]
   const types = new Map(states.flatMap((state) => (state ? [[state.id, state.type] as const] : [])))
   return {

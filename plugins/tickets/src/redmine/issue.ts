@@ -1,6 +1,6 @@
 /** Reads an issue of Redmine with its history. */
 import { DestinationError, type LogTime } from '@claimcheck/core/plugin'
-import { byTime, type Change, type Doubt, type Issue, timeOf } from '../history.ts'
+import { type Change, type Doubt, type Issue, inOrder, timeOf } from '../history.ts'
 import type { Category } from '../profile.ts'
 import { targetOf } from '../target.ts'
 import type { ReadIssue } from '../transition.ts'
@@ -18,7 +18,7 @@ export const readIssue: ReadIssue = async ({ target, params }, { connection }, r
     statuses.map(({ id, is_closed = false }) => [String(id), is_closed ? 'done' : 'open']),
   )
   // An account may have the latest comments first.
-  const changes = journals.toSorted(byTime(({ created_on, id }) => [created_on, id])).flatMap(changesIn)
+  const changes = inOrder(journals, ({ created_on, id }) => [created_on, id]).flatMap(changesIn)
   return {
     id: key,
     key,

@@ -355,12 +355,32 @@ const rights: readonly Row[] = [
     params,
     instead: instead({ status: 200, body: '<!DOCTYPE html><html lang="en"><title>Redmine</title></html>' }),
   })),
+  row(
+    LATE_OR_UNTOLD,
+    'done after an hour, in times without a zone',
+    'a time without an offset tells no moment',
+    () => ({
+      tracker: begun(),
+      params,
+      instead: zoneless(),
+      submittedMs: 61 * MINUTE,
+    }),
+  ),
   row(TRUE_OR_UNTOLD, 'done, and an answer without journals', 'journals that are left out are not none', () => ({
     tracker: finished(),
     params,
     instead: withoutJournals(),
   })),
 ]
+
+/** An issue that was closed at 10:30 of UTC, as a server in a zone that is an hour behind writes it. */
+function zoneless() {
+  const at = '2026-03-11T09:30:00'
+  const details = [{ property: 'attr', name: 'status_id', old_value: '2', new_value: '5' }]
+  const journals = [{ id: 4001, user: { id: 12, name: 'Nelly Noname' }, notes: '', created_on: at, details }]
+  const issue = { id: 123, status: { id: 5 }, created_on: '2026-03-09T09:30:00', closed_on: at, journals }
+  return instead({ status: 200, body: { issue } }, { on: /issues\/123/ })
+}
 
 /** An issue as an answer without `include=journals` has it. */
 function withoutJournals() {
