@@ -18,6 +18,8 @@ export interface Issue {
   readonly createdAt: LogTime
   /** The changes of its status, oldest first. */
   readonly changes: readonly Change[]
+  /** Tells that changes before the first of these may be hidden, and that nothing else says in which status the issue was made. */
+  readonly mayHideFirst?: boolean
   /** Parts of the history of which the tracker tells, in its own way, that changes are missing. */
   readonly doubts?: readonly Doubt[]
   /** The category of a status now; undefined where the tracker does not tell it, as of one that was deleted. */
@@ -52,13 +54,9 @@ export interface Arrivals {
 
 /** Finds when an issue came into the claimed state. */
 export function arrivalsOf(issue: Issue, params: Params): Arrivals {
-  const { changes, status, createdAt } = issue
+  const { changes, status, createdAt, mayHideFirst = false } = issue
   const holds = (one: string | undefined) => isClaimed(one, issue, params)
-  const leaving = (after: number): LogTime | undefined => {
-    const change = changes.slice(after + 1).find(({ from, to }) => holds(to) === false || holds(from) === false)
-    // Before a change that begins elsewhere, the issue left by one that is missing.
-    return change && (holds(change.from) === false ? { notAfter: change.at.notAfter } : change.at)
-  }
+  const leavings = leavingsOf(changes, holds)
   const arrivals = changes.flatMap((change, index): Arrival[] => {
     const [before, after] = [holds(change.from), holds(change.to)]
     if (after === false) return []
@@ -67,13 +65,29 @@ export function arrivalsOf(issue: Issue, params: Params): Arrivals {
     // A change within the claimed category is no coming into it, though the claim may mean it.
     const isOpen = differs.length === 0 && (before !== false || after === undefined || isUntold)
     if (before === true && !isOpen) return []
-    return [{ change, left: leaving(index), differs, isOpen }]
+    return [{ change, left: leavings[index + 1], differs, isOpen }]
   })
   const first = holds(changes[0] ? changes[0].from : status)
   // An issue that was made in the claimed state came into it, and was not moved there.
-  const isMade = first !== false && params.from === undefined
-  const made = isMade ? [{ since: createdAt, until: leaving(-1) && createdAt }] : []
+  const isMade = first !== false && (params.from === undefined || mayHideFirst)
+  const made = isMade ? [{ since: createdAt, until: mayHideFirst ? leavings[0] : leavings[0] && createdAt }] : []
   return { arrivals, doubts: [...made, ...gapsOf(issue)], isThere: holds(status) }
+}
+
+/** Finds when the issue left the claimed state next, for the time before the first change and after each. */
+function leavingsOf(
+  changes: readonly Change[],
+  holds: (status: string | undefined) => boolean | undefined,
+): readonly (LogTime | undefined)[] {
+  const leavings: (LogTime | undefined)[] = [undefined]
+  // One pass from the end: a server may send a hundred thousand changes in one answer.
+  for (const { at, from, to } of changes.toReversed()) {
+    const isElsewhere = holds(from) === false
+    // Before a change that begins elsewhere, the issue left by one that is missing.
+    const left = isElsewhere ? { notAfter: at.notAfter } : at
+    leavings.push(isElsewhere || holds(to) === false ? left : leavings.at(-1))
+  }
+  return leavings.toReversed()
 }
 
 /** Tells whether a status is the claimed state; undefined where its category is not told, or the status itself. */

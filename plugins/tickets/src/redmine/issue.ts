@@ -25,6 +25,8 @@ export const readIssue: ReadIssue = async ({ target, params }, { connection }, r
     status: String(status.id),
     createdAt: timeOf(created_on),
     changes,
+    // Private journals are left out, and an issue does not tell the status in which it was made.
+    mayHideFirst: true,
     doubts: closed_on ? hiddenClosing(timeOf(closed_on), [timeOf(created_on), ...changes.map(({ at }) => at)]) : [],
     categoryOf: (one) => categories.get(one),
   }

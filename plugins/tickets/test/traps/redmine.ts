@@ -254,6 +254,44 @@ const journals: readonly Row[] = [
       ...later,
     }),
   ),
+  row(
+    TRUE_UNTOLD,
+    'taken to Feedback in the first journal, which is made private',
+    'nothing tells how it was made',
+    () => ({
+      tracker: made()
+        .move(0, review)
+        .conceal(SECOND / 2),
+      params: { status: review, from: '1' },
+    }),
+  ),
+  row(
+    TRUE_UNTOLD,
+    'taken to Feedback and further, and the first journal made private',
+    'nothing tells how it was made',
+    () => ({
+      tracker: made()
+        .move(0, review)
+        .move(MINUTE, progress)
+        .conceal(2 * MINUTE, 1),
+      params: { status: review },
+      ...later,
+    }),
+  ),
+  row(
+    TRUE_UNTOLD,
+    'taken to Feedback twice, and the first journal made private',
+    'nothing tells how it was made',
+    () => ({
+      tracker: made()
+        .move(0, review)
+        .move(MINUTE, progress)
+        .move(40 * MINUTE, review)
+        .conceal(40 * MINUTE + SECOND, 2),
+      params: { status: review },
+      ...later,
+    }),
+  ),
   row(TRUE, 'done in the second in which it is claimed', 'journals have whole seconds', () => ({
     tracker: begun().move(700, done),
     params: exact,
