@@ -8,6 +8,8 @@ export interface Change {
   readonly from: string | undefined
   readonly to: string | undefined
   readonly by: string | undefined
+  /** Tells that several changes may have gone into this one, so that the issue came from a status between them. */
+  readonly isJoined?: boolean
 }
 
 export interface Issue {
@@ -61,7 +63,7 @@ export function arrivalsOf(issue: Issue, params: Params): Arrivals {
     const [before, after] = [holds(change.from), holds(change.to)]
     if (after === false) return []
     const differs = differencesOf(change, params)
-    const isUntold = params.by !== undefined && change.by === undefined
+    const isUntold = PARTS.some((part) => params[part] !== undefined && partOf(change, part) === undefined)
     // A change within the claimed category is no coming into it, though the claim may mean it.
     const isOpen = differs.length === 0 && (before !== false || after === undefined || isUntold)
     if (before === true && !isOpen) return []
@@ -99,11 +101,18 @@ function isClaimed(one: string | undefined, { categoryOf }: Issue, { status, cat
   return told && told === category
 }
 
-function differencesOf({ from, by }: Change, params: Params): readonly ('from' | 'by')[] {
-  const found = { from, by }
-  return (['from', 'by'] as const).filter(
-    (name) => params[name] !== undefined && found[name] !== undefined && found[name] !== params[name],
-  )
+const PARTS = ['from', 'by'] as const
+
+/** Reads what a change tells of a claimed param. One that several went into does not tell the status just before. */
+function partOf({ from, by, isJoined = false }: Change, part: (typeof PARTS)[number]): string | undefined {
+  return { from: isJoined ? undefined : from, by }[part]
+}
+
+function differencesOf(change: Change, params: Params): readonly ('from' | 'by')[] {
+  return PARTS.filter((part) => {
+    const [claimed, found] = [params[part], partOf(change, part)]
+    return claimed !== undefined && found !== undefined && found !== claimed
+  })
 }
 
 /** Finds where changes are missing: between two that do not follow each other, and before the issue was made here. */

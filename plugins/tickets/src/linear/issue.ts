@@ -86,11 +86,12 @@ export async function readIssue(claim: Claim<Params>, context: CheckContext, rea
         from: entry.fromState?.id,
         to: entry.toState?.id,
         by: actorOf(entry, claim.params),
+        isJoined: isJoined(entry),
       })),
     // States between the changes that went into one entry are lost.
     doubts: ordered
+      .filter(isJoined)
       .map(timeOfEntry)
-      .filter(({ notBefore, notAfter }) => notAfter - notBefore! >= SECOND_MS)
       .map((at) => ({ since: at, until: at })),
     categoryOf: (one) => CATEGORIES.get(types.get(one) ?? ''),
   }
@@ -101,15 +102,18 @@ function actorOf({ actor, botActor }: Entry, { by }: Params): string | undefined
   return actor?.id ?? (botActor?.id === by ? by : undefined)
 }
 
-const SECOND_MS = 1000
+/** Tells whether an entry was updated: changes of one account that follow each other, however fast, may go into one entry. */
+function isJoined({ createdAt, updatedAt }: Entry): boolean {
+  return timeOf(updatedAt ?? createdAt).notBefore! > timeOf(createdAt).notBefore!
+}
 
-/** Reads an entry's time. Changes of one account that follow each other may go into one entry, which then is updated. */
+/** Reads an entry's time, up to that of the last change which went into it. */
 function timeOfEntry({ createdAt, updatedAt }: Entry): LogTime {
   const made = timeOf(createdAt)
   return { ...made, notAfter: Math.max(made.notAfter, timeOf(updatedAt ?? createdAt).notAfter) }
 }
 
-/** Reads all pages of a history. @throws DestinationError `unexpected_response` where the issue was moved meanwhile */
+/** Reads all pages of a history. @throws DestinationError `unexpected_response` where the issue was moved meanwhile, or is another */
 async function readPages(read: (after: string | null) => Promise<IssueData>) {
   const entries: Entry[] = []
   let first: IssueData | undefined

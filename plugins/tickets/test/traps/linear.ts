@@ -203,7 +203,7 @@ const entries: readonly Row[] = [
     tracker: begun()
       .edit(0)
       .move(30 * SECOND, done),
-    params: exact,
+    params: { category: 'done', status: done, by: AGENT },
     linear: { groupMs: 3 * MINUTE },
   })),
   row(
@@ -250,6 +250,42 @@ const entries: readonly Row[] = [
     () => ({
       tracker: finished().move(20 * SECOND, progress),
       params,
+      linear: { groupMs: 3 * MINUTE },
+      ...later,
+    }),
+  ),
+  row(
+    ['other', 'unverifiable', 'mismatch', 'failed'],
+    'begun and done in one entry, from what was before both',
+    'an entry of a team that groups its history leaves out what is between',
+    () => ({
+      tracker: made()
+        .move(0, progress)
+        .move(30 * SECOND, done),
+      params: { ...exact, from: WORDS.linear.todo },
+      linear: { groupMs: 3 * MINUTE },
+    }),
+  ),
+  row(
+    TRUE_OR_UNTOLD,
+    'begun and done in one entry two days ago, from the state between',
+    'an entry of a team that groups its history leaves out what is between',
+    () => ({
+      tracker: emptyTracker('linear')
+        .make(-3 * DAY)
+        .move(-2 * DAY, progress)
+        .move(-2 * DAY + 30 * SECOND, done),
+      params: exact,
+      linear: { groupMs: 3 * MINUTE },
+    }),
+  ),
+  row(
+    TRUE_OR_UNTOLD,
+    'begun and done in one entry within a second, the state between claimed',
+    'an entry of a team that groups its history leaves out what is between',
+    () => ({
+      tracker: made().move(0, progress).move(300, done),
+      params: { category: 'in_progress', by: AGENT },
       linear: { groupMs: 3 * MINUTE },
       ...later,
     }),
