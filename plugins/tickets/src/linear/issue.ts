@@ -121,8 +121,8 @@ async function readPages(read: (after: string | null) => Promise<IssueData>) {
   for (let page = 0; page < MOST_PAGES; page++) {
     const data: IssueData = await read(after)
     first ??= data
-    const { history, state } = data.issue
-    if (state.id !== first.issue.state.id) throw new DestinationError('unexpected_response')
+    const { history, state, id } = data.issue
+    if (state.id !== first.issue.state.id || id !== first.issue.id) throw new DestinationError('unexpected_response')
     entries.push(...history.nodes)
     const { hasNextPage, endCursor } = history.pageInfo
     if (!hasNextPage) return { data: first, entries }
