@@ -3,7 +3,7 @@
  * there tells nothing of what has not begun: commits from before the claim tell it, and none that the claimant pushed for the purpose.
  */
 import type { Instant } from '@claimcheck/core/plugin'
-import { LONG_MS } from './lately.ts'
+import { type KeepingContext, keptForLong, LONG_MS } from './lately.ts'
 import { isSame } from './reporters.ts'
 
 /** The kind of ref from which a run was started. Files are run for some kinds and not for others. */
@@ -285,6 +285,38 @@ export function comparableAmong(
 ): Promise<ComparableCommit[]> {
   const others = known.filter((one) => one.sha !== sha)
   return comparableCommits(others, { owners }, async (candidate) => (candidate as KnownCommit).reports)
+}
+
+/**
+ * Finds comparable commits at a host that lists those of the default branch, and the heads that were merged, which a commit of a branch or a pull
+ * request needs, too. Each list is read once in ten minutes.
+ * @param key names the repository and the moment from before which the lists are
+ */
+export async function comparableInLists(
+  context: KeepingContext,
+  key: string,
+  claimed: { readonly sha: string; readonly owners: readonly string[]; readonly refs: readonly RefKind[] },
+  read: { ofBranch(): Promise<readonly KnownCommit[]>; ofHeads(): Promise<readonly KnownCommit[]> },
+): Promise<ComparableCommit[]> {
+  const ofBranch = await comparableAmong(await keptForLong(context, key, read.ofBranch), claimed)
+  if (!claimed.refs.includes('pull_request') && !claimed.refs.includes('branch')) return ofBranch
+  const heads = await keptForLong(context, `${key} heads`, read.ofHeads)
+  return [...ofBranch, ...(await comparableAmong(heads, claimed))]
+}
+
+/** Reads one entry of a list after the other, until there are enough commits with reports. @param read undefined for an entry without a commit */
+export async function knownAmong<T>(
+  entries: readonly T[],
+  most: number,
+  read: (entry: T) => Promise<KnownCommit | undefined>,
+): Promise<readonly KnownCommit[]> {
+  const known: KnownCommit[] = []
+  for (const entry of entries) {
+    const commit = await read(entry)
+    if (commit && commit.reports.length > 0) known.push(commit)
+    if (known.length === most) break
+  }
+  return known
 }
 
 export type PullSource = 'here' | 'fork'

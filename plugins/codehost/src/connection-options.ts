@@ -4,6 +4,8 @@ import {
   type ConnectionType,
   DestinationError,
   defineConnectionType,
+  type ProbeContext,
+  type ProbeResult,
   type Proven,
   parseUrl,
   type Static,
@@ -13,6 +15,7 @@ import {
 } from '@claimcheck/core/plugin'
 import { RepositoryPath } from './actions/fields.ts'
 import { defineProvider, type Provider, type Readers } from './code-host.ts'
+import type { RestAccess } from './rest.ts'
 
 export function baseUrl(description: string) {
   // The pattern refuses credentials, because this option is shown to people, and a host that a program would take for an option.
@@ -33,15 +36,28 @@ export const Owners = Type.Optional(
   }),
 )
 
+/** Takes the access to a REST API from a connection's options. @param publicUrl the address for options without one */
+export function restAccess(
+  { base_url, token }: { readonly base_url?: string; readonly token?: string },
+  publicUrl = '',
+): RestAccess {
+  return { baseUrl: withoutTrailingSlash(base_url ?? publicUrl), token }
+}
+
+/** The result of a host's probe. A warning that does not apply is false. */
+type HostProbe = Omit<ProbeResult, 'warnings'> & { readonly warnings: readonly (string | false)[] }
+
 /** Defines a host by what distinguishes it from the others. @param names the names that claims give a host with this base address */
 export function defineCodeHost<O extends ConnectionType['options'], A extends { readonly baseUrl: string }>({
   access,
   names = (baseUrl) => [hostName(baseUrl)],
+  probe,
   readers,
   ...type
-}: Pick<ConnectionType<O>, 'provider' | 'title' | 'options' | 'help' | 'trial' | 'probe'> & {
+}: Pick<ConnectionType<O>, 'provider' | 'title' | 'options' | 'help' | 'trial'> & {
   access(options: Static<O>): A
   names?(baseUrl: string): readonly string[]
+  probe(access: A, context: ProbeContext, options: Static<O>): Promise<HostProbe>
   readonly readers: Readers<A>
 }): Provider {
   const ownersOf = (options: unknown) => (options as { readonly owners?: readonly string[] }).owners
@@ -51,6 +67,10 @@ export function defineCodeHost<O extends ConnectionType['options'], A extends { 
       baseUrl: (options) => access(options).baseUrl,
       fits: (options, claim) => fitsClaim(claim, names(access(options).baseUrl), ownersOf(options)),
       refusesHidden: true,
+      async probe(options, context) {
+        const { warnings, ...proof } = await probe(access(options), context, options)
+        return { ...proof, warnings: warnings.filter((warning) => warning !== false) }
+      },
     }),
     access: ({ options }) => access(options as Static<O>),
     ownersOf: ({ options }) => ownersOf(options),
@@ -124,7 +144,12 @@ export function grantedScopes(headers: Headers): string[] | undefined {
 }
 
 /** Warns of a token that can do more than read. */
-export function excessWarnings(scopes: readonly string[], isReadScope: (scope: string) => boolean): string[] {
+export function excessWarning(scopes: readonly string[], isReadScope: (scope: string) => boolean): string | false {
   const writing = scopes.filter((scope) => !isReadScope(scope))
-  return writing.length > 0 ? [`This token can also write (${writing.join(', ')}), which is more than is needed.`] : []
+  return writing.length > 0 && `This token can also write (${writing.join(', ')}), which is more than is needed.`
+}
+
+/** Warns of credentials that anybody on the way can read. @param what the subject of the sentence, with its verb */
+export function unencryptedWarning(baseUrl: string, what: 'The token is' | 'The credentials are'): string | false {
+  return new URL(baseUrl).protocol === 'http:' && `${what} sent unencrypted: use https.`
 }

@@ -3,7 +3,7 @@
  * so that a merged and deleted branch blames nobody.
  */
 import { type Instant, isDestinationError, type LogTime, type Mark } from '@claimcheck/core/plugin'
-import type { CommitQuery, FoundRepository, Place, RepositoryQuery } from './code-host.ts'
+import type { CommitQuery, FoundRepository, Held, Place, RepositoryQuery } from './code-host.ts'
 import { logTime } from './times.ts'
 
 export interface Surroundings {
@@ -54,6 +54,16 @@ export function isMadeAfter(
 export function unchangedSince(openedAt: LogTime, { windowFrom }: Pick<RepositoryQuery, 'windowFrom'>): LogTime {
   const isWithin = openedAt.notBefore !== undefined && openedAt.notBefore >= windowFrom
   return isWithin ? openedAt : { notAfter: Math.max(openedAt.notAfter, windowFrom) }
+}
+
+/** Makes the log of a value of which a host tells whether it changed in the window, and not what it was before. */
+export function heldUntilNow(
+  value: string,
+  hasChanged: boolean,
+  openedAt: LogTime,
+  query: Pick<RepositoryQuery, 'windowFrom'>,
+): readonly Held[] {
+  return hasChanged ? [{}, { value }] : [{ value, since: unchangedSince(openedAt, query) }]
 }
 
 /** Converts our time to the host's clock, at the earliest; -Infinity where the host does not tell its time. */

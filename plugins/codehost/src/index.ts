@@ -1,5 +1,6 @@
 /** The plugin codehost: checks what agents do at code hosts. A new kind of host is one more provider in the list below. */
 import { definePlugin, Type } from '@claimcheck/core/plugin'
+import { closedObject } from './actions/fields.ts'
 import { verifiersOf } from './actions/index.ts'
 import { bitbucket } from './bitbucket/provider.ts'
 import { bitbucketServer } from './bitbucket-server/provider.ts'
@@ -14,38 +15,33 @@ import { gitlab } from './gitlab/provider.ts'
 
 const MIB = 1024 * 1024
 
-const CodehostOptions = Type.Object(
-  {
-    public_base_url: Type.Optional(
-      baseUrl(
-        'The GitHub API that is read without credentials, for claims that no connection of their workspace fits.',
-      ),
-    ),
-    max_pack_mib: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        description: 'The size in MiB of the largest history that is fetched from a git server.',
-      }),
-    ),
-    git_kept_mib: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: 'The size in MiB of all histories from git servers together that stay on the disk between checks.',
-      }),
-    ),
-    git_memory_mib: Type.Optional(
-      Type.Integer({
-        // The least memory is what git and its libraries need.
-        minimum: 256,
-        description: 'The memory in MiB that each process of git may take.',
-      }),
-    ),
-    git_processes: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 256, description: 'How many runs of git work at a time.' }),
-    ),
-  },
-  { additionalProperties: false },
-)
+const CodehostOptions = closedObject({
+  public_base_url: Type.Optional(
+    baseUrl('The GitHub API that is read without credentials, for claims that no connection of their workspace fits.'),
+  ),
+  max_pack_mib: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'The size in MiB of the largest history that is fetched from a git server.',
+    }),
+  ),
+  git_kept_mib: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'The size in MiB of all histories from git servers together that stay on the disk between checks.',
+    }),
+  ),
+  git_memory_mib: Type.Optional(
+    Type.Integer({
+      // The least memory is what git and its libraries need.
+      minimum: 256,
+      description: 'The memory in MiB that each process of git may take.',
+    }),
+  ),
+  git_processes: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 256, description: 'How many runs of git work at a time.' }),
+  ),
+})
 
 export default definePlugin({
   name: 'codehost',

@@ -1,6 +1,6 @@
 /** Answers of a host that are kept for later checks: what is no evidence of the claimed commit, and what a claim waits beside. */
-import type { CheckCache, Instant } from '@claimcheck/core/plugin'
-import type { Check, ChecksQuery, FoundChecks } from './code-host.ts'
+import type { CheckCache, CheckContext, Instant } from '@claimcheck/core/plugin'
+import type { Check, ChecksQuery, FoundChecks, Reader } from './code-host.ts'
 import { isNamed } from './reporters.ts'
 
 /** The time for which the reports on comparable commits, and a repository that a claim waits at, are kept. Milliseconds. */
@@ -14,7 +14,7 @@ interface Keeping<T> {
   isKept?(value: T): boolean
 }
 
-type KeepingContext = { readonly cache: CheckCache; now(): Instant }
+export type KeepingContext = { readonly cache: CheckCache; now(): Instant }
 
 /** Reads once in ten minutes, for all checks that share the cache. */
 export async function keptForLong<T>(
@@ -63,22 +63,25 @@ export function keepParts(context: KeepingContext, isWaiting: boolean): KeptPart
 }
 
 /**
- * Reads the checks of a claim that waits for one to end. Such a look decides nothing, so that it reads anew no more than a part that has
- * something pending or red. All is read, as soon as nothing is pending.
+ * Makes a reader of checks that spares requests while a claim waits for a check to end. Such a look decides nothing, so that it reads anew no more
+ * than a part that has something pending or red. All is read, as soon as nothing is pending.
  *
  * @param isFresh tells of a pending check that its part was read anew; each was, when left out
  */
-export async function whileWaiting(
-  query: ChecksQuery,
-  read: (isWaiting: boolean) => Promise<FoundChecks>,
+export function sparingWhileWaiting<A>(
+  read: (access: A, query: ChecksQuery, context: CheckContext, isWaiting: boolean) => Promise<FoundChecks>,
   isFresh: (check: Check) => boolean = () => true,
-): Promise<FoundChecks> {
-  const { previous, sentAt, inTimeUntil, checks: wanted } = query
-  const pending = previous.at(-1)?.observation.facts.pending
-  if (!(typeof pending === 'number' && pending > 0 && sentAt < inTimeUntil)) return read(false)
-  const found = await read(true)
-  const isPending = found.checks?.some(
-    (check) => check.outcome === 'pending' && isFresh(check) && (!wanted || wanted.some((one) => isNamed(check, one))),
-  )
-  return isPending ? found : read(false)
+): Reader<A, ChecksQuery, FoundChecks> {
+  return async (access, query, context) => {
+    const { previous, sentAt, inTimeUntil, checks: wanted } = query
+    const pending = previous.at(-1)?.observation.facts.pending
+    const isWaiting = typeof pending === 'number' && pending > 0 && sentAt < inTimeUntil
+    const found = await read(access, query, context, isWaiting)
+    if (!isWaiting) return found
+    const isPending = found.checks?.some(
+      (check) =>
+        check.outcome === 'pending' && isFresh(check) && (!wanted || wanted.some((one) => isNamed(check, one))),
+    )
+    return isPending ? found : read(access, query, context, false)
+  }
 }

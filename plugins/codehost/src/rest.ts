@@ -12,6 +12,13 @@ import {
   Type,
 } from '@claimcheck/core/plugin'
 
+export interface RestAccess {
+  /** The address of the connection, without a slash at its end. A host may have its API at a path below it. */
+  readonly baseUrl: string
+  /** The handle of the connection's token. */
+  readonly token?: string
+}
+
 export interface Rest {
   /** Reads a resource. @throws DestinationError for every status but 200, and for an answer that does not match the schema */
   get<T extends TSchema>(path: string, schema: T): Promise<JsonAnswer<Static<T>>>

@@ -8,7 +8,7 @@ import type { Check, FoundChecks, RepositoryQuery, WantedCheck } from '../code-h
 import { isNamed } from '../reporters.ts'
 import { atLast } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
-import { claimedSha, Host, MINUTE_MS, RepositoryPath, repositoryFacts } from './fields.ts'
+import { claimedSha, closedObject, Host, MINUTE_MS, RepositoryPath, repositoryFacts } from './fields.ts'
 import { haveAllPassed, redFact, redNames, reportedByFact, reportersFact, seenFact, seenNames } from './reported-by.ts'
 import { findUnsettled, type Tally, type Unsettled } from './settled.ts'
 
@@ -26,73 +26,61 @@ const BY_PATTERN = [
   'key:[^\\u0000-\\u001f]{1,240})$',
 ].join('|')
 
-const ClaimedCheck = Type.Object(
-  {
-    name: Type.String({ title: 'Name', minLength: 1, maxLength: 255, description: 'As the host shows it.' }),
-    by: Type.String({
-      title: 'Reported by',
-      pattern: BY_PATTERN,
-      'x-pattern-help':
-        'write `github-actions` for a job of a workflow at GitHub, or `app:NAME`, `app-id:NUMBER`, `account:NAME`, `account-id:NUMBER` or `workflow:FILE`',
-      maxLength: 261,
-      description: [
-        'Who reports it.',
-        "Jobs of the host's own runs, and nothing that is posted: `github-actions`, `gitlab-ci`, `gitea-actions`, `forgejo-actions`, `bitbucket-pipelines`.",
-        'Jobs of one file: `workflow:.github/workflows/ci.yml`; at GitLab also of pipelines that one thing starts: `pipeline:push`.',
-        'An app at GitHub: `app:jenkins`, or its number, `app-id:15368`.',
-        'An account that posts statuses: `account:octocat`, or its number, `account-id:583231`.',
-        'A status at Bitbucket, which does not tell who posted it: `key:unit`.',
-      ].join(' '),
-    }),
-  },
-  { additionalProperties: false },
-)
+const ClaimedCheck = closedObject({
+  name: Type.String({ title: 'Name', minLength: 1, maxLength: 255, description: 'As the host shows it.' }),
+  by: Type.String({
+    title: 'Reported by',
+    pattern: BY_PATTERN,
+    'x-pattern-help':
+      'write `github-actions` for a job of a workflow at GitHub, or `app:NAME`, `app-id:NUMBER`, `account:NAME`, `account-id:NUMBER` or `workflow:FILE`',
+    maxLength: 261,
+    description: [
+      'Who reports it.',
+      "Jobs of the host's own runs, and nothing that is posted: `github-actions`, `gitlab-ci`, `gitea-actions`, `forgejo-actions`, `bitbucket-pipelines`.",
+      'Jobs of one file: `workflow:.github/workflows/ci.yml`; at GitLab also of pipelines that one thing starts: `pipeline:push`.',
+      'An app at GitHub: `app:jenkins`, or its number, `app-id:15368`.',
+      'An account that posts statuses: `account:octocat`, or its number, `account-id:583231`.',
+      'A status at Bitbucket, which does not tell who posted it: `key:unit`.',
+    ].join(' '),
+  }),
+})
 
-const Params = Type.Object(
-  {
-    sha: claimedSha('Commit', 'The full id of the commit.'),
-    checks: Type.Optional(
-      Type.Array(ClaimedCheck, {
-        title: 'Checks',
-        minItems: 1,
-        maxItems: 50,
-        description:
-          'The checks that passed. When left out: all that the host shows, once nothing is pending, nothing has changed for a minute, and what reported on comparable commits has reported on this one. Where no commit is comparable, they have to be named.',
-        examples: [[{ name: 'build', by: 'github-actions' }]],
-      }),
-    ),
-    host: Host,
-  },
-  { additionalProperties: false },
-)
+const Params = closedObject({
+  sha: claimedSha('Commit', 'The full id of the commit.'),
+  checks: Type.Optional(
+    Type.Array(ClaimedCheck, {
+      title: 'Checks',
+      minItems: 1,
+      maxItems: 50,
+      description:
+        'The checks that passed. When left out: all that the host shows, once nothing is pending, nothing has changed for a minute, and what reported on comparable commits has reported on this one. Where no commit is comparable, they have to be named.',
+      examples: [[{ name: 'build', by: 'github-actions' }]],
+    }),
+  ),
+  host: Host,
+})
 
 const count = (title: string, description: string) => Type.Optional(Type.Integer({ title, minimum: 0, description }))
 const flag = (title: string, description: string) => Type.Optional(Type.Literal(true, { title, description }))
 
-const Facts = Type.Object(
-  {
-    ...repositoryFacts,
-    commit_found: Type.Boolean({ title: 'Commit found', description: 'The repository has the commit.' }),
-    passed: count('Passed', 'How many of the checks that count have passed.'),
-    failed: count('Failed', 'How many of them have failed.'),
-    pending: count('Pending', 'How many of them have not ended.'),
-    skipped: count('Skipped', 'How many of them were skipped, or ended without a result. They have not passed.'),
-    missing: count('Missing', 'How many of the claimed checks the host does not show.'),
-    counted: count('Counted', 'How many checks and statuses count.'),
-    reported_by: reportedByFact,
-    under_way: flag('Under way', 'More may come soon: something runs, or what is green is not settled.'),
-    settles: flag('To settle', 'The claim names no checks: what ends counts once nothing has changed for a minute.'),
-    settling: flag('Not settled', 'All that was there had passed, and it was too early to call it all.'),
-    awaited: count('Awaited', 'How many checks that comparable commits have are not here.'),
-    unnamed: flag(
-      'To be named',
-      'No comparable commit tells which checks there are to be: the claim has to name them.',
-    ),
-    seen: seenFact,
-    red: redFact,
-  },
-  { additionalProperties: false },
-)
+const Facts = closedObject({
+  ...repositoryFacts,
+  commit_found: Type.Boolean({ title: 'Commit found', description: 'The repository has the commit.' }),
+  passed: count('Passed', 'How many of the checks that count have passed.'),
+  failed: count('Failed', 'How many of them have failed.'),
+  pending: count('Pending', 'How many of them have not ended.'),
+  skipped: count('Skipped', 'How many of them were skipped, or ended without a result. They have not passed.'),
+  missing: count('Missing', 'How many of the claimed checks the host does not show.'),
+  counted: count('Counted', 'How many checks and statuses count.'),
+  reported_by: reportedByFact,
+  under_way: flag('Under way', 'More may come soon: something runs, or what is green is not settled.'),
+  settles: flag('To settle', 'The claim names no checks: what ends counts once nothing has changed for a minute.'),
+  settling: flag('Not settled', 'All that was there had passed, and it was too early to call it all.'),
+  awaited: count('Awaited', 'How many checks that comparable commits have are not here.'),
+  unnamed: flag('To be named', 'No comparable commit tells which checks there are to be: the claim has to name them.'),
+  seen: seenFact,
+  red: redFact,
+})
 type Facts = Static<typeof Facts>
 
 export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {

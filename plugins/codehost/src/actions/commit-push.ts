@@ -4,6 +4,7 @@ import { defineAction, repositoryFactsOf } from './action.ts'
 import {
   BranchName,
   claimedSha,
+  closedObject,
   Host,
   isBranchName,
   MINUTE_MS,
@@ -26,44 +27,35 @@ const Pusher = Type.Optional(
   }),
 )
 
-const Params = Type.Object(
-  {
-    sha: claimedSha(
-      'Commit',
-      'The full id of the commit: 40 hexadecimal characters, or 64 in a repository of SHA-256.',
-    ),
-    branch: BranchName,
-    host: Host,
-    pusher: Pusher,
-  },
-  { additionalProperties: false },
-)
+const Params = closedObject({
+  sha: claimedSha('Commit', 'The full id of the commit: 40 hexadecimal characters, or 64 in a repository of SHA-256.'),
+  branch: BranchName,
+  host: Host,
+  pusher: Pusher,
+})
 
-const Facts = Type.Object(
-  {
-    ...repositoryFacts,
-    branch_listed: Type.Boolean({
-      title: 'Branch listed',
-      description: 'The host lists the claimed branch to these credentials.',
+const Facts = closedObject({
+  ...repositoryFacts,
+  branch_listed: Type.Boolean({
+    title: 'Branch listed',
+    description: 'The host lists the claimed branch to these credentials.',
+  }),
+  head: shaFact('Tip of the branch', 'The tip of the branch when it was read.'),
+  pushed_at: timeFact('Pushed at', "When the commit was pushed to the branch, by the host's push log."),
+  removed_at: timeFact('Removed at', "When it was removed from the branch again, by the host's push log."),
+  found_on: Type.Optional(
+    Type.String({ ...BranchName, title: 'Found on', description: 'Another branch that has the commit.' }),
+  ),
+  preexisting: preexistingFact(
+    'The push log has the commit on the branch since more than the tolerance before the claim.',
+  ),
+  pusher_matches: Type.Optional(
+    Type.Boolean({
+      title: 'Pusher matches',
+      description: 'The push log names the account that the claim names as pusher.',
     }),
-    head: shaFact('Tip of the branch', 'The tip of the branch when it was read.'),
-    pushed_at: timeFact('Pushed at', "When the commit was pushed to the branch, by the host's push log."),
-    removed_at: timeFact('Removed at', "When it was removed from the branch again, by the host's push log."),
-    found_on: Type.Optional(
-      Type.String({ ...BranchName, title: 'Found on', description: 'Another branch that has the commit.' }),
-    ),
-    preexisting: preexistingFact(
-      'The push log has the commit on the branch since more than the tolerance before the claim.',
-    ),
-    pusher_matches: Type.Optional(
-      Type.Boolean({
-        title: 'Pusher matches',
-        description: 'The push log names the account that the claim names as pusher.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+  ),
+})
 
 export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.commit.push',

@@ -1,7 +1,11 @@
 /** The schemas of what claims and receipts of several actions name: repositories, commits, branches, hosts. */
-import { Type, Value } from '@claimcheck/core/plugin'
+import { type TSchema, Type, Value } from '@claimcheck/core/plugin'
 
 export const MINUTE_MS = 60_000
+
+/** The schema of an object that has these members and no others, as claims, facts and options are. */
+export const closedObject = <P extends Record<string, TSchema>>(properties: P) =>
+  Type.Object(properties, { additionalProperties: false })
 
 // The patterns look neither ahead nor behind, so that they are matched in linear time, and a plugin in a process of its own can offer the profiles,
 // too.

@@ -5,6 +5,7 @@ import { atLast, timeAsFact } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import {
   claimedNumber,
+  closedObject,
   Host,
   MINUTE_MS,
   onlyTrue,
@@ -20,33 +21,27 @@ const reason = (options: { readonly title: string; readonly description: string 
     Type.Union([Type.Literal('completed'), Type.Literal('not_planned'), Type.Literal('duplicate')], options),
   )
 
-const Params = Type.Object(
-  {
-    number: claimedNumber('The number of the issue in its repository.', 7),
-    reason: reason({
-      title: 'Reason',
-      description: 'Why it was closed, where the host records it: `completed`, `not_planned` or `duplicate`.',
-    }),
-    host: Host,
-  },
-  { additionalProperties: false },
-)
+const Params = closedObject({
+  number: claimedNumber('The number of the issue in its repository.', 7),
+  reason: reason({
+    title: 'Reason',
+    description: 'Why it was closed, where the host records it: `completed`, `not_planned` or `duplicate`.',
+  }),
+  host: Host,
+})
 
-const Facts = Type.Object(
-  {
-    ...repositoryFacts,
-    state: Type.Optional(
-      Type.Union([Type.Literal('open'), Type.Literal('closed')], {
-        title: 'State',
-        description: 'The state of the issue when it was read.',
-      }),
-    ),
-    closed_as: reason({ title: 'Closed as', description: 'Why it was closed, by the host.' }),
-    closed_at: timeFact('Closed at', "When it was closed, by the host's own clock."),
-    preexisting: preexistingFact('By the host, it was closed more than the tolerance before the claim.'),
-  },
-  { additionalProperties: false },
-)
+const Facts = closedObject({
+  ...repositoryFacts,
+  state: Type.Optional(
+    Type.Union([Type.Literal('open'), Type.Literal('closed')], {
+      title: 'State',
+      description: 'The state of the issue when it was read.',
+    }),
+  ),
+  closed_as: reason({ title: 'Closed as', description: 'Why it was closed, by the host.' }),
+  closed_at: timeFact('Closed at', "When it was closed, by the host's own clock."),
+  preexisting: preexistingFact('By the host, it was closed more than the tolerance before the claim.'),
+})
 
 export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.issue.close',

@@ -2,7 +2,7 @@
 import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
 import { timeAsFact } from '../times.ts'
 import { defineAction } from './action.ts'
-import { claimedSha, MINUTE_MS, onlyTrue, RepositoryPath, shaFact, timeFact } from './fields.ts'
+import { claimedSha, closedObject, MINUTE_MS, onlyTrue, RepositoryPath, shaFact, timeFact } from './fields.ts'
 import {
   comparedPullRequest,
   differingFields,
@@ -12,30 +12,24 @@ import {
   pullRequestWords,
 } from './pull-request.ts'
 
-const Params = Type.Object(
-  {
-    ...pullRequestParams,
-    merge_commit: Type.Optional(
-      claimedSha(
-        'Merge commit',
-        'The full id of the commit that the merge put on the base: the merge, the squashed commit, or the last one of a fast-forward.',
-      ),
+const Params = closedObject({
+  ...pullRequestParams,
+  merge_commit: Type.Optional(
+    claimedSha(
+      'Merge commit',
+      'The full id of the commit that the merge put on the base: the merge, the squashed commit, or the last one of a fast-forward.',
     ),
-  },
-  { additionalProperties: false },
-)
+  ),
+})
 
-const Facts = Type.Object(
-  {
-    ...pullRequestFacts,
-    merge_commit: shaFact('Merge commit seen', 'The commit that the merge put on the base.'),
-    merge_commit_on_base: Type.Optional(
-      Type.Boolean({ title: 'On the base', description: 'The base has this commit now.' }),
-    ),
-    merged_at: timeFact('Merged at', "When it was merged, by the host's own clock."),
-  },
-  { additionalProperties: false },
-)
+const Facts = closedObject({
+  ...pullRequestFacts,
+  merge_commit: shaFact('Merge commit seen', 'The commit that the merge put on the base.'),
+  merge_commit_on_base: Type.Optional(
+    Type.Boolean({ title: 'On the base', description: 'The base has this commit now.' }),
+  ),
+  merged_at: timeFact('Merged at', "When it was merged, by the host's own clock."),
+})
 
 export const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.pull_request.merge',

@@ -1,7 +1,7 @@
 /** The action `codehost.pull_request.open`: a pull request was opened. That it was merged or closed since changes nothing. */
 import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
 import { defineAction } from './action.ts'
-import { MINUTE_MS, onlyTrue, RepositoryPath } from './fields.ts'
+import { closedObject, MINUTE_MS, onlyTrue, RepositoryPath } from './fields.ts'
 import { isLogDue, pastOf, staysAsClaimed } from './past.ts'
 import {
   comparedPullRequest,
@@ -13,15 +13,12 @@ import {
   pullRequestWords,
 } from './pull-request.ts'
 
-const Params = Type.Object(pullRequestParams, { additionalProperties: false })
+const Params = closedObject(pullRequestParams)
 
-const Facts = Type.Object(
-  {
-    ...pullRequestFacts,
-    draft: Type.Optional(Type.Boolean({ title: 'Draft', description: 'It is marked as not ready to be merged.' })),
-  },
-  { additionalProperties: false },
-)
+const Facts = closedObject({
+  ...pullRequestFacts,
+  draft: Type.Optional(Type.Boolean({ title: 'Draft', description: 'It is marked as not ready to be merged.' })),
+})
 
 export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.pull_request.open',

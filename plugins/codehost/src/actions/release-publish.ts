@@ -5,6 +5,7 @@ import { atLast, timeAsFact } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import {
   claimedSha,
+  closedObject,
   Host,
   MINUTE_MS,
   onlyTrue,
@@ -16,42 +17,36 @@ import {
   timeFact,
 } from './fields.ts'
 
-const Params = Type.Object(
-  {
-    tag: TagName,
-    commit: Type.Optional(claimedSha('Commit', 'The full id of the commit that the tag leads to.')),
-    assets: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
-        title: 'Files',
-        minItems: 1,
-        maxItems: 50,
-        description:
-          'The names of files that the release has, as they were uploaded or as the host shows them; it may have more.',
-        examples: [['app.tar.gz']],
-      }),
-    ),
-    host: Host,
-  },
-  { additionalProperties: false },
-)
+const Params = closedObject({
+  tag: TagName,
+  commit: Type.Optional(claimedSha('Commit', 'The full id of the commit that the tag leads to.')),
+  assets: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
+      title: 'Files',
+      minItems: 1,
+      maxItems: 50,
+      description:
+        'The names of files that the release has, as they were uploaded or as the host shows them; it may have more.',
+      examples: [['app.tar.gz']],
+    }),
+  ),
+  host: Host,
+})
 
-const Facts = Type.Object(
-  {
-    ...repositoryFacts,
-    commit: shaFact('Commit seen', 'The commit to which the tag led when it was read.'),
-    prerelease: Type.Optional(Type.Boolean({ title: 'Prerelease', description: 'It is marked as a prerelease.' })),
-    published_at: timeFact('Published at', "When it was published, by the host's own clock."),
-    assets_missing: Type.Optional(
-      Type.Integer({
-        title: 'Files missing',
-        minimum: 0,
-        description: 'How many of the claimed files it does not have.',
-      }),
-    ),
-    preexisting: preexistingFact('By the host, it was published more than the tolerance before the claim.'),
-  },
-  { additionalProperties: false },
-)
+const Facts = closedObject({
+  ...repositoryFacts,
+  commit: shaFact('Commit seen', 'The commit to which the tag led when it was read.'),
+  prerelease: Type.Optional(Type.Boolean({ title: 'Prerelease', description: 'It is marked as a prerelease.' })),
+  published_at: timeFact('Published at', "When it was published, by the host's own clock."),
+  assets_missing: Type.Optional(
+    Type.Integer({
+      title: 'Files missing',
+      minimum: 0,
+      description: 'How many of the claimed files it does not have.',
+    }),
+  ),
+  preexisting: preexistingFact('By the host, it was published more than the tolerance before the claim.'),
+})
 
 export const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.release.publish',

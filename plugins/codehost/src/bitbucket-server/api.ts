@@ -1,15 +1,8 @@
 /** Sends requests to the REST API of Bitbucket Data Center. */
 
 import { bearer, type CheckContext, type Static, type TSchema } from '@claimcheck/core/plugin'
-import { createRest, type Rest, unexpectedAnswer } from '../rest.ts'
+import { createRest, type Rest, type RestAccess, unexpectedAnswer } from '../rest.ts'
 import type { PageOf } from './answers.ts'
-
-export interface ServerAccess {
-  /** The address of the server, with its context path. */
-  readonly baseUrl: string
-  /** The handle of the connection's token. */
-  readonly token: string
-}
 
 export interface ServerApi extends Rest {
   /** Reads the values of a list, page by page. @throws DestinationError `too_large` where there are too many */
@@ -19,7 +12,7 @@ export interface ServerApi extends Rest {
 const MOST_PAGES = 10
 const PAGE = 250
 
-export function createServerApi({ baseUrl, token }: ServerAccess, context: Pick<CheckContext, 'http'>): ServerApi {
+export function createServerApi({ baseUrl, token }: RestAccess, context: Pick<CheckContext, 'http'>): ServerApi {
   const rest = createRest(`${baseUrl}/rest`, bearer(token), context)
   return {
     ...rest,

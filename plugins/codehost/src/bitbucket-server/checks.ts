@@ -6,17 +6,12 @@
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
 import { isBy, isNamed, key as keyed, nameOf as nameIn } from '../reporters.ts'
-import { unexpectedAnswer } from '../rest.ts'
+import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { missingCommitMark } from '../without-log.ts'
 import { BuildAnswer, BuildsAnswer } from './answers.ts'
-import type { ServerAccess } from './api.ts'
 import { AGE_MS, openRepository, type Repository } from './repository.ts'
 
-export async function findChecks(
-  access: ServerAccess,
-  query: ChecksQuery,
-  context: CheckContext,
-): Promise<FoundChecks> {
+export async function findChecks(access: RestAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
   const { repository: slug, sha, checks: wanted } = query
   // A claim has to name a key: without one, a server lists only what was posted about the commit in all its repositories together.
   if (!wanted) throw new DestinationError('unsupported_target')

@@ -1,5 +1,6 @@
 /** Connects to Bitbucket Data Center, which was Bitbucket Server. */
-import { type Static, secret, Type } from '@claimcheck/core/plugin'
+import { secret, Type } from '@claimcheck/core/plugin'
+import { closedObject } from '../actions/fields.ts'
 import {
   baseUrl,
   defineCodeHost,
@@ -7,23 +8,20 @@ import {
   ownerAndName,
   proveBy,
   repositoryTrial,
-  withoutTrailingSlash,
+  restAccess,
+  unencryptedWarning,
 } from '../connection-options.ts'
 import { RepositoriesAnswer } from './answers.ts'
-import { createServerApi, type ServerAccess } from './api.ts'
+import { createServerApi } from './api.ts'
 import { findChecks } from './checks.ts'
 import { findPullRequest } from './pull-request.ts'
 import { findCommit } from './repository.ts'
 
-const ServerOptions = Type.Object(
-  {
-    base_url: baseUrl('The address of the server, with its context path if it has one.'),
-    token: secret({ description: 'An HTTP access token that can read the repositories.' }),
-    owners: Owners,
-  },
-  { additionalProperties: false },
-)
-type ServerOptions = Static<typeof ServerOptions>
+const ServerOptions = closedObject({
+  base_url: baseUrl('The address of the server, with its context path if it has one.'),
+  token: secret({ description: 'An HTTP access token that can read the repositories.' }),
+  owners: Owners,
+})
 
 const HELP = `In the settings of the repository or of its project, under "HTTP access tokens", create a token with the permission "Repository
 read". It belongs to no person. It can also post builds of commits, as everybody can who may read the repository.`
@@ -34,10 +32,9 @@ export const bitbucketServer = defineCodeHost({
   options: ServerOptions,
   help: HELP,
   trial: repositoryTrial('`PROJECT/name`', 'ACME/api'),
-  async probe(options, context) {
-    const api = createServerApi(access(options), context)
+  async probe(access, context) {
+    const api = createServerApi(access, context)
     const { value } = await api.get('/api/latest/repos?permission=REPO_WRITE&limit=1', RepositoriesAnswer)
-    const isUnencrypted = new URL(options.base_url).protocol === 'http:'
     return {
       proves: await proveBy(context.target, (repository) => {
         const [project, name] = ownerAndName(repository)
@@ -46,17 +43,12 @@ export const bitbucketServer = defineCodeHost({
       // The scopes are empty, because nothing tells a token's own permission.
       scopes: [],
       warnings: [
-        ...(value.values.length > 0
-          ? ['This token, or the account that it belongs to, can also write, which is more than is needed.']
-          : []),
-        ...(isUnencrypted ? ['The token is sent unencrypted: use https.'] : []),
+        value.values.length > 0 &&
+          'This token, or the account that it belongs to, can also write, which is more than is needed.',
+        unencryptedWarning(access.baseUrl, 'The token is'),
       ],
     }
   },
-  access,
+  access: restAccess,
   readers: { commit: findCommit, pullRequest: findPullRequest, checks: findChecks },
 })
-
-function access({ base_url, token }: ServerOptions): ServerAccess {
-  return { baseUrl: withoutTrailingSlash(base_url), token }
-}

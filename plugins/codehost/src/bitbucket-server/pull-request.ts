@@ -2,16 +2,15 @@
 
 import type { CheckContext, Instant, LogTime } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
-import { byHostsClock, isFarAbove, unchangedSince, unlessCut, wasSeen } from '../forgetting.ts'
-import { unexpectedAnswer } from '../rest.ts'
+import { byHostsClock, heldUntilNow, isFarAbove, unlessCut, wasSeen } from '../forgetting.ts'
+import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { ActivitiesAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
-import type { ServerAccess } from './api.ts'
 import { AGE_MS, branchOf, openRepository, type Repository } from './repository.ts'
 
 const STATES = { OPEN: 'open', MERGED: 'merged', DECLINED: 'closed' } as const
 
 export async function findPullRequest(
-  access: ServerAccess,
+  access: RestAccess,
   query: NumberQuery,
   context: CheckContext,
 ): Promise<FoundPullRequest> {
@@ -73,8 +72,7 @@ async function heldBy(
     // A log without the opening of the pull request is cut: something was left out.
     return 'cut'
   })
-  if (hasChanged === 'cut') return hasChanged
-  return hasChanged ? [{}, { value }] : [{ value, since: unchangedSince(openedAt, { windowFrom }) }]
+  return hasChanged === 'cut' ? hasChanged : heldUntilNow(value, hasChanged, openedAt, { windowFrom })
 }
 
 function toPullRequest(answer: PullRequestAnswer, repository: Repository): PullRequest {

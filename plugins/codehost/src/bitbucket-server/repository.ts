@@ -5,27 +5,19 @@ import { RepositoryPath } from '../actions/fields.ts'
 import { isReachable } from '../ancestry.ts'
 import type { CommitQuery, FoundCommit } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { unexpectedAnswer } from '../rest.ts'
-import { findInHistories } from '../without-log.ts'
+import { type RestAccess, unexpectedAnswer } from '../rest.ts'
+import { findInHistories, type Identity, identifyPart } from '../without-log.ts'
 import { BranchesAnswer, CommitAnswer, CommitsAnswer, RefsAnswer, RepositoryAnswer } from './answers.ts'
-import { createServerApi, type ServerAccess } from './api.ts'
+import { createServerApi } from './api.ts'
 
 /** The age that an answer may have: all nodes of a server share its storage, and keep little in memory. Milliseconds. */
 export const AGE_MS = 2000
 
 const BRANCH = 'refs/heads/'
 
-/** The host's own account of which repository it is. */
-interface Identity {
-  readonly repositoryId: string
-  /** The repository's path, `<project>/<repo>`; the project of a person is `~<name>`. */
-  readonly repositoryName: string
-  readonly clockBehindMs: number | undefined
-}
-
 export type Repository = ReturnType<typeof openRepository>
 
-export function openRepository(access: ServerAccess, slug: string, context: CheckContext) {
+export function openRepository(access: RestAccess, slug: string, context: CheckContext) {
   const { cache, now } = context
   const api = createServerApi(access, context)
   const [project, name] = ownerAndName(slug)
@@ -82,14 +74,8 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
     /** Tells whether `sha` is `tip` or one of its ancestors; `undefined` when the repository does not have `sha`. */
     contains: (sha: string, tip: string) => isReachable(sha, tip, cache, () => readReachable(sha, tip)),
     /** Identifies the repository that an answer of one of its parts names. @throws DestinationError `ambiguous_claim` when that is another one */
-    async identify(named: RepositoryAnswer, headers: Headers): Promise<Identity> {
-      const identity = identityOf(named, headers, now())
-      if (identity.repositoryName.toLowerCase() === slug.toLowerCase()) return identity
-      // The repository has another name now, or a part of another repository was shown.
-      const shown = await show()
-      if (identity.repositoryId !== shown.repositoryId) throw new DestinationError('ambiguous_claim')
-      return shown
-    },
+    identify: async (named: RepositoryAnswer, headers: Headers) =>
+      identifyPart(identityOf(named, headers, now()), slug, show),
     /** Reads the tip of a branch; undefined where there is no such branch. */
     head: (branch: string) =>
       cache.share(`bitbucket-server ${slug} branch ${branch}`, async () => {
@@ -123,11 +109,7 @@ export function branchOf(ref: string): string {
 }
 
 /** Finds a commit at Bitbucket Data Center. Only administrators can read its push log, so the result has no times. */
-export async function findCommit(
-  access: ServerAccess,
-  query: CommitQuery,
-  context: CheckContext,
-): Promise<FoundCommit> {
+export async function findCommit(access: RestAccess, query: CommitQuery, context: CheckContext): Promise<FoundCommit> {
   const { branch, sha } = query
   const repository = openRepository(access, query.repository, context)
   const identity = await repository.show()

@@ -8,13 +8,7 @@ import {
   type Static,
   type TSchema,
 } from '@claimcheck/core/plugin'
-import { createRest, type Rest, unexpectedAnswer } from '../rest.ts'
-
-export interface BitbucketAccess {
-  readonly baseUrl: string
-  /** The handle of the connection's token. */
-  readonly token: string
-}
+import { createRest, type Rest, type RestAccess, unexpectedAnswer } from '../rest.ts'
 
 export interface BitbucketApi extends Rest {
   /** Reads the pages of a list; no page for 404, where `find` finds nothing. @throws DestinationError `too_large` where there are too many */
@@ -26,10 +20,7 @@ type NextPage<T extends TSchema> = (page: Static<T>) => string | undefined
 
 const MOST_PAGES = 10
 
-export function createBitbucketApi(
-  { baseUrl, token }: BitbucketAccess,
-  context: Pick<CheckContext, 'http'>,
-): BitbucketApi {
+export function createBitbucketApi({ baseUrl, token }: RestAccess, context: Pick<CheckContext, 'http'>): BitbucketApi {
   const rest = createRest(baseUrl, bearer(token), context)
   return {
     ...rest,

@@ -5,24 +5,21 @@
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
-import { keepParts, whileWaiting } from '../lately.ts'
+import { keepParts, sparingWhileWaiting } from '../lately.ts'
 import { isBy, isNamed, isSame, key as keyed } from '../reporters.ts'
-import { unexpectedAnswer } from '../rest.ts'
+import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { latestOf, notAfter } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
 import type { Pipeline, StatusAnswer } from './answers.ts'
-import type { BitbucketAccess } from './api.ts'
 import { comparableTo } from './comparable.ts'
 import { checksOf, PIPELINES, readPipelines } from './pipelines.ts'
 import { AGE_MS, openRepository } from './repository.ts'
 import { isOfRun, readStatuses, statusName } from './statuses.ts'
 
-export function findChecks(access: BitbucketAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
-  return whileWaiting(query, (isWaiting) => readChecks(access, query, context, isWaiting))
-}
+export const findChecks = sparingWhileWaiting(readChecks)
 
 async function readChecks(
-  access: BitbucketAccess,
+  access: RestAccess,
   query: ChecksQuery,
   context: CheckContext,
   isWaiting: boolean,

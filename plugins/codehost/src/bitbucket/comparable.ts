@@ -3,9 +3,10 @@ import type { CheckContext } from '@claimcheck/core/plugin'
 import type { ChecksQuery } from '../code-host.ts'
 import {
   type Comparable,
-  comparableAmong,
   comparableBefore,
+  comparableInLists,
   type KnownCommit,
+  knownAmong,
   type PullSource,
   type Report,
   type RunReport,
@@ -42,12 +43,11 @@ export async function comparableTo(
   const key = `bitbucket ${slug} comparable ${before}`
   const readRuns = () => keptForLong(context, `${key} runs`, () => readRunsBefore(repository, before))
   const list = { slug, mainBranch, before, readRuns }
-  const known = await keptForLong(context, key, () => readKnown(repository, list))
-  const commits = await comparableAmong(known, { sha, owners: [] })
-  if (refs.includes('pull_request') || refs.includes('branch')) {
-    const heads = await keptForLong(context, `${key} heads`, () => readKnownHeads(repository, list))
-    commits.push(...(await comparableAmong(heads, { sha, owners: [] })))
-  }
+  const claimed = { sha, refs, owners: [] }
+  const commits = await comparableInLists(context, key, claimed, {
+    ofBranch: () => readKnown(repository, list),
+    ofHeads: () => readKnownHeads(repository, list),
+  })
   return { commits, begun, refs, owners: [] }
 }
 
@@ -88,13 +88,12 @@ async function readKnown(repository: Repository, listed: Listed): Promise<readon
   if (tip === undefined) return []
   const { value: commits } = await api.get(`${root}/commits/${tip}?pagelen=${LIST}`, CommitsAnswer)
   const runs = await listed.readRuns()
-  const known: KnownCommit[] = []
-  for (const { hash: sha } of commits.values.slice(0, MOST_READ)) {
-    const reports = await readReports(repository, sha, runs, listed)
-    if (reports.length > 0) known.push({ sha, refs: ['default'], owners: [], reports })
-    if (known.length === MOST_COMMITS) break
-  }
-  return known
+  return knownAmong(commits.values.slice(0, MOST_READ), MOST_COMMITS, async ({ hash: sha }) => ({
+    sha,
+    refs: ['default'],
+    owners: [],
+    reports: await readReports(repository, sha, runs, listed),
+  }))
 }
 
 /** Reads the newest commits of the last pull requests that were merged: one that was squashed is not in the branch's history. */
@@ -104,13 +103,12 @@ async function readKnownHeads(repository: Repository, listed: Listed): Promise<r
   const { value } = await api.find(list, HeadsAnswer, [401, 403, 404])
   const heads = (value?.values ?? []).flatMap(({ source }) => source.commit?.hash ?? []).slice(0, MOST_HEADS)
   const runs = heads.length > 0 ? await listed.readRuns() : []
-  const known: KnownCommit[] = []
-  for (const hash of heads) {
+  return knownAmong(heads, MOST_HEADS, async (hash) => {
     const sha = await repository.expand(hash)
-    const reports = sha === undefined ? [] : await readReports(repository, sha, runs, listed)
-    if (reports.length > 0) known.push({ sha: sha!, refs: ['branch', 'pull_request'], owners: [], reports })
-  }
-  return known
+    if (sha === undefined) return undefined
+    const reports = await readReports(repository, sha, runs, listed)
+    return { sha, refs: ['branch', 'pull_request'], owners: [], reports }
+  })
 }
 
 async function readRunsBefore({ api, root }: Repository, before: number): Promise<readonly Pipeline[]> {

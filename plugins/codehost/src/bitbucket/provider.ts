@@ -1,35 +1,31 @@
 /** Connects to Bitbucket Cloud. */
-import { bearer, type Static, secret, statusError, Type } from '@claimcheck/core/plugin'
+import { bearer, secret, statusError, Type } from '@claimcheck/core/plugin'
+import { closedObject } from '../actions/fields.ts'
 import {
   baseUrl,
   defineCodeHost,
-  excessWarnings,
+  excessWarning,
   grantedScopes,
   hostName,
   Owners,
   ownerAndName,
   proveBy,
   repositoryTrial,
-  withoutTrailingSlash,
+  restAccess,
 } from '../connection-options.ts'
-import type { BitbucketAccess } from './api.ts'
 import { findChecks } from './checks.ts'
 import { findPullRequest } from './pull-request.ts'
 import { findCommit } from './repository.ts'
 
 const PUBLIC_API = 'https://api.bitbucket.org/2.0'
 
-const BitbucketOptions = Type.Object(
-  {
-    token: secret({ description: 'An access token that can read the repositories.' }),
-    base_url: Type.Optional(
-      baseUrl(`Where the REST API is, if a proxy is in front of it. When left out: \`${PUBLIC_API}\`.`),
-    ),
-    owners: Owners,
-  },
-  { additionalProperties: false },
-)
-type BitbucketOptions = Static<typeof BitbucketOptions>
+const BitbucketOptions = closedObject({
+  token: secret({ description: 'An access token that can read the repositories.' }),
+  base_url: Type.Optional(
+    baseUrl(`Where the REST API is, if a proxy is in front of it. When left out: \`${PUBLIC_API}\`.`),
+  ),
+  owners: Owners,
+})
 
 const HELP = `In the settings of the repository (or of its project or workspace), under "Access tokens", create a token with the permissions
 "Repositories: Read" and "Pull requests: Read", and for claims about checks "Pipelines: Read". With "Pull requests: Read" a token can also
@@ -58,8 +54,7 @@ export const bitbucket = defineCodeHost({
   options: BitbucketOptions,
   help: HELP,
   trial: repositoryTrial('`workspace/name`', 'acme/api'),
-  async probe(options, { fetch, http, now, target }) {
-    const { baseUrl, token } = access(options)
+  async probe({ baseUrl, token }, { fetch, http, now, target }) {
     const response = await fetch(`${baseUrl}/user`, { headers: { accept: 'application/json' }, auth: bearer(token) })
     await response.body?.cancel()
     // Tokens of a repository, a project or a workspace may not see an account: they are accepted and refused.
@@ -69,23 +64,18 @@ export const bitbucket = defineCodeHost({
     const scopes = granted ?? []
     return {
       proves: await proveBy(target, (repository) => {
-        const [workspace, name] = ownerAndName(repository)
-        const url = `${baseUrl}/repositories/${workspace}/${name}`
+        const url = `${baseUrl}/repositories/${ownerAndName(repository).join('/')}`
         return http.json(url, { schema: Type.Object({}), auth: bearer(token) })
       }),
       scopes,
       warnings: [
-        ...excessWarnings(scopes, isReadScope),
-        ...(scopes.length === 0 ? ['It is not known what this token can do: make sure that it can only read.'] : []),
+        excessWarning(scopes, isReadScope),
+        scopes.length === 0 && 'It is not known what this token can do: make sure that it can only read.',
       ],
     }
   },
-  access,
+  access: (options) => restAccess(options, PUBLIC_API),
   // The names hold also behind a proxy.
   names: (apiUrl) => ['bitbucket.org', hostName(apiUrl, '/2.0')],
   readers: { commit: findCommit, pullRequest: findPullRequest, checks: findChecks },
 })
-
-function access({ token, base_url }: BitbucketOptions): BitbucketAccess {
-  return { baseUrl: withoutTrailingSlash(base_url ?? PUBLIC_API), token }
-}

@@ -2,11 +2,11 @@
 
 import type { CheckContext, LogTime, Mark } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
-import { isFarAbove, unchangedSince, unlessCut } from '../forgetting.ts'
-import { unexpectedAnswer } from '../rest.ts'
+import { heldUntilNow, isFarAbove, unlessCut } from '../forgetting.ts'
+import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
 import { ActivityAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
-import { type BitbucketAccess, linkedPage } from './api.ts'
+import { linkedPage } from './api.ts'
 import { AGE_MS, openRepository, type Repository } from './repository.ts'
 
 /** Time by which our clock may be off against that of the hosted service, which keeps its own. */
@@ -20,7 +20,7 @@ const MOST_PAGES = 40
 const STATES = { OPEN: 'open', MERGED: 'merged', DECLINED: 'closed', SUPERSEDED: 'closed' } as const
 
 export async function findPullRequest(
-  access: BitbucketAccess,
+  access: RestAccess,
   query: NumberQuery,
   context: CheckContext,
 ): Promise<FoundPullRequest> {
@@ -64,8 +64,7 @@ async function heldBy(
     // A log without the opening, which is an update too, is cut: something was left out.
     return openedAt.notAfter >= from && count > 0 ? count - 1 : 'cut'
   }, TOO_LONG)
-  if (changes === 'cut') return changes
-  return changes > 0 ? [{}, { value }] : [{ value, since: unchangedSince(openedAt, { windowFrom }) }]
+  return changes === 'cut' ? changes : heldUntilNow(value, changes > 0, openedAt, { windowFrom })
 }
 
 /** Reads the changes in the activity, newest first, page by page. */

@@ -4,9 +4,9 @@ import { type CheckContext, clockBehindMs, DestinationError, type Instant } from
 import { isReachable } from '../ancestry.ts'
 import type { CommitQuery, FoundCommit } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { escapePath, unexpectedAnswer } from '../rest.ts'
+import { escapePath, type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
-import { findInHistories } from '../without-log.ts'
+import { findInHistories, type Identity, identifyPart } from '../without-log.ts'
 import {
   BranchAnswer,
   BranchesAnswer,
@@ -15,17 +15,10 @@ import {
   RepositoryAnswer,
   type RepositoryName,
 } from './answers.ts'
-import { type BitbucketAccess, createBitbucketApi } from './api.ts'
+import { createBitbucketApi } from './api.ts'
 
 /** The age that Bitbucket's answers may have, because replicas lag. Milliseconds. */
 export const AGE_MS = 60_000
-
-/** The host's own account of which repository it is. */
-interface Identity {
-  readonly repositoryId: string
-  readonly repositoryName: string
-  readonly clockBehindMs: number | undefined
-}
 
 interface ShownRepository extends Identity {
   readonly mainBranch: string | undefined
@@ -35,7 +28,7 @@ interface ShownRepository extends Identity {
 
 export type Repository = ReturnType<typeof openRepository>
 
-export function openRepository(access: BitbucketAccess, slug: string, context: CheckContext) {
+export function openRepository(access: RestAccess, slug: string, context: CheckContext) {
   const { cache, now } = context
   const api = createBitbucketApi(access, context)
   const root = `/repositories/${ownerAndName(slug).map(encodeURIComponent).join('/')}`
@@ -57,13 +50,8 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
   }
 
   /** Identifies the repository that an answer of one of its parts names. @throws DestinationError `ambiguous_claim` when that is another one */
-  async function identify(named: RepositoryName | null | undefined, headers: Headers): Promise<Identity> {
-    const identity = named && identityOf(named, clockBehindMs(headers, now()))
-    if (identity?.repositoryName.toLowerCase() === slug.toLowerCase()) return identity
-    // The repository has another name now, or a part of another repository was shown.
-    const shown = await show()
-    if (identity && identity.repositoryId !== shown.repositoryId) throw new DestinationError('ambiguous_claim')
-    return shown
+  function identify(named: RepositoryName | null | undefined, headers: Headers): Promise<Identity> {
+    return identifyPart(named ? identityOf(named, clockBehindMs(headers, now())) : undefined, slug, show)
   }
 
   /** Tells whether Bitbucket has a commit. `false` is certain. `true` does not mean that it was pushed to this repository: it can be a fork's. */
@@ -136,11 +124,7 @@ function identityOf({ uuid, full_name }: RepositoryName, clockBehindMs: number |
 }
 
 /** Finds a commit at Bitbucket Cloud, which shows no push log, so that the result has no times. */
-export async function findCommit(
-  access: BitbucketAccess,
-  query: CommitQuery,
-  context: CheckContext,
-): Promise<FoundCommit> {
+export async function findCommit(access: RestAccess, query: CommitQuery, context: CheckContext): Promise<FoundCommit> {
   const repository = openRepository(access, query.repository, context)
   const { tip, identity } = await repository.branch(query.branch)
   const found = await findInHistories(query, context, {

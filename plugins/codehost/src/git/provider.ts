@@ -1,16 +1,7 @@
 /** Connects to git servers over smart HTTP. */
 
-import {
-  type Auth,
-  basic,
-  DestinationError,
-  isRefused,
-  type ProbeContext,
-  type ProbeResult,
-  type Static,
-  secret,
-  Type,
-} from '@claimcheck/core/plugin'
+import { type Auth, basic, DestinationError, isRefused, type ProbeContext, secret, Type } from '@claimcheck/core/plugin'
+import { closedObject } from '../actions/fields.ts'
 import type { Provider } from '../code-host.ts'
 import {
   baseUrl,
@@ -18,6 +9,7 @@ import {
   Owners,
   proveBy,
   repositoryTrial,
+  unencryptedWarning,
   withoutTrailingSlash,
 } from '../connection-options.ts'
 import { httpFailure } from '../rest.ts'
@@ -26,33 +18,29 @@ import type { Repositories } from './repositories.ts'
 import type { GitAccess } from './repository.ts'
 import { discover } from './repository-url.ts'
 
-const GitOptions = Type.Object(
-  {
-    base_url: baseUrl(
-      'Where the repositories are: each is read at `<base_url>/<owner>/<repo>.git`, or without `.git` where the server has it so.',
-    ),
-    username: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 256,
-        pattern: '^[^:\\u0000-\\u001f\\u007f]+$',
-        'x-pattern-help': 'enter the name alone, without a colon',
-        examples: ['reader'],
-        description: 'The name of the user or of the token, without a colon.',
-      }),
-    ),
-    password: Type.Optional(secret({ description: 'The password, or a token that can read.' })),
-    owners: Owners,
-    prunes_at_once: Type.Optional(
-      Type.Boolean({
-        description:
-          'This server removes commits as soon as no branch has them. Then a commit that it does not know may have been there, and its absence blames nobody.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
-type GitOptions = Static<typeof GitOptions>
+const GitOptions = closedObject({
+  base_url: baseUrl(
+    'Where the repositories are: each is read at `<base_url>/<owner>/<repo>.git`, or without `.git` where the server has it so.',
+  ),
+  username: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      pattern: '^[^:\\u0000-\\u001f\\u007f]+$',
+      'x-pattern-help': 'enter the name alone, without a colon',
+      examples: ['reader'],
+      description: 'The name of the user or of the token, without a colon.',
+    }),
+  ),
+  password: Type.Optional(secret({ description: 'The password, or a token that can read.' })),
+  owners: Owners,
+  prunes_at_once: Type.Optional(
+    Type.Boolean({
+      description:
+        'This server removes commits as soon as no branch has them. Then a commit that it does not know may have been there, and its absence blames nobody.',
+    }),
+  ),
+})
 
 const HELP = `Create a user, deploy token or access token that can only read the repositories concerned. Enter its name as username and its
 secret as password. Public repositories need neither. The credentials must see all branches: a branch that is hidden from them looks deleted.`
@@ -64,37 +52,30 @@ export function createGitProvider(repositories: Repositories): Provider {
     options: GitOptions,
     help: HELP,
     trial: repositoryTrial('`owner/name`', 'acme/api'),
-    probe,
-    access: ({ base_url, prunes_at_once = false, ...credentials }): GitAccess => ({
+    async probe({ baseUrl, auth }: GitAccess, context, { base_url }) {
+      const { target } = context
+      if (target === undefined) await reach(base_url, auth, context)
+      const read = (repository: string, as: Auth | undefined) => discover(baseUrl, repository, as, context)
+      const found = await proveBy(target, (repository) => read(repository, auth))
+      // A server may show a public repository whatever the password is.
+      const isOpen = found === 'works' && auth !== undefined && !(await isRefused(() => read(target!, undefined)))
+      return {
+        proves: isOpen ? 'reached' : found,
+        scopes: [],
+        warnings: [
+          isOpen && OPEN,
+          auth !== undefined && unencryptedWarning(baseUrl, 'The credentials are'),
+          auth !== undefined && 'It is not known what these credentials can do: make sure that they can only read.',
+        ],
+      }
+    },
+    access: ({ base_url, username = '', password = '', prunes_at_once = false }): GitAccess => ({
       baseUrl: withoutTrailingSlash(base_url),
       prunesAtOnce: prunes_at_once,
-      auth: authOf(credentials),
+      auth: username === '' && password === '' ? undefined : basic(username, password),
     }),
     readers: { commit: (access, query, context) => findCommit(access, query, context, repositories) },
   })
-}
-
-async function probe(options: GitOptions, context: ProbeContext): Promise<ProbeResult> {
-  const auth = authOf(options)
-  const { target } = context
-  if (target === undefined) await reach(options.base_url, auth, context)
-  const base = withoutTrailingSlash(options.base_url)
-  const read = (repository: string, as: Auth | undefined) => discover(base, repository, as, context)
-  const found = await proveBy(target, (repository) => read(repository, auth))
-  // A server may show a public repository whatever the password is.
-  const isOpen = found === 'works' && auth !== undefined && !(await isRefused(() => read(target!, undefined)))
-  const isUnencrypted = auth !== undefined && new URL(options.base_url).protocol === 'http:'
-  return {
-    proves: isOpen ? 'reached' : found,
-    scopes: [],
-    warnings: [
-      ...(isOpen ? [OPEN] : []),
-      ...(isUnencrypted ? ['The credentials are sent unencrypted: use https.'] : []),
-      ...(auth === undefined
-        ? []
-        : ['It is not known what these credentials can do: make sure that they can only read.']),
-    ],
-  }
 }
 
 const OPEN =
@@ -107,8 +88,4 @@ async function reach(baseUrl: string, auth: Auth | undefined, { fetch, now }: Pr
   const failure = httpFailure(response, now())
   if (failure.code === 'unavailable' || failure.code === 'rate_limited') throw failure
   if (response.status === 401 && auth) throw new DestinationError('unauthorized', { status: 401 })
-}
-
-function authOf({ username = '', password = '' }: Pick<GitOptions, 'username' | 'password'>): Auth | undefined {
-  return username === '' && password === '' ? undefined : basic(username, password)
 }

@@ -6,14 +6,14 @@
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
-import { keepParts, whileWaiting } from '../lately.ts'
+import { keepParts, sparingWhileWaiting } from '../lately.ts'
 import { isBy, isOfAccount } from '../reporters.ts'
-import { unexpectedAnswer } from '../rest.ts'
+import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { latestOf as latestTime, logTime, notAfter } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
 import type { StatusAnswer } from './answers.ts'
 import { comparableTo } from './comparable.ts'
-import { type GiteaAccess, readShared } from './repository.ts'
+import { readShared } from './repository.ts'
 import { BY_HAND, type Job, pathOf, readRuns } from './runs.ts'
 import { isRunner, namesOf, RUNNERS, readCommit, readStatuses } from './statuses.ts'
 
@@ -30,14 +30,11 @@ const OUTCOMES: Readonly<Record<string, Check['outcome']>> = {
   warning: 'skipped',
 }
 
-export function findChecks(access: GiteaAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
-  // A status that only looks like that of a job may be from an earlier look.
-  const isFresh = ({ isRunByHost, by }: Check) => isRunByHost || by !== RUNNERS
-  return whileWaiting(query, (isWaiting) => readChecks(access, query, context, isWaiting), isFresh)
-}
+// A status that only looks like that of a job may be from an earlier look.
+export const findChecks = sparingWhileWaiting(readChecks, ({ isRunByHost, by }) => isRunByHost || by !== RUNNERS)
 
 async function readChecks(
-  access: GiteaAccess,
+  access: RestAccess,
   query: ChecksQuery,
   context: CheckContext,
   isWaiting: boolean,

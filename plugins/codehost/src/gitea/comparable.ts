@@ -3,16 +3,16 @@ import { type CheckContext, isDestinationError } from '@claimcheck/core/plugin'
 import type { ChecksQuery } from '../code-host.ts'
 import {
   type Comparable,
-  comparableAmong,
   comparableBefore,
+  comparableInLists,
   type KnownCommit,
+  knownAmong,
   type PullSource,
   type RefKind,
   type Report,
   type RunReport,
   refsOf,
 } from '../comparable.ts'
-import { keptForLong } from '../lately.ts'
 import { accountId } from '../reporters.ts'
 import { logTime } from '../times.ts'
 import { CommitsAnswer, HeadsAnswer, type StatusAnswer } from './answers.ts'
@@ -55,12 +55,15 @@ export async function comparableTo(
   const refs = refsOf(begun, { isTip, openFrom: await findOpenFrom(repository, sha) })
   const before = comparableBefore(query)
   const key = `gitea ${repository.id} comparable ${before}`
-  const known = await keptForLong(context, key, () => readKnown(repository, { branch, before }))
-  const commits = await comparableAmong(known, { sha, owners })
-  if (refs.includes('pull_request') || refs.includes('branch')) {
-    const heads = await keptForLong(context, `${key} heads`, () => readKnownHeads(repository, before))
-    commits.push(...(await comparableAmong(heads, { sha, owners })))
-  }
+  const commits = await comparableInLists(
+    context,
+    key,
+    { sha, owners, refs },
+    {
+      ofBranch: () => readKnown(repository, { branch, before }),
+      ofHeads: () => readKnownHeads(repository, before),
+    },
+  )
   return { commits, begun, refs, owners }
 }
 
@@ -100,13 +103,12 @@ async function readKnown(
 ): Promise<readonly KnownCommit[]> {
   const list = `/commits?sha=${encodeURIComponent(branch)}&limit=${LIST}&stat=false&verification=false&files=false`
   const { value = [] } = await repository.find(list, CommitsAnswer, [404, 409])
-  const known: KnownCommit[] = []
-  for (const commit of value.slice(0, MOST_READ)) {
-    const reports = await readReports(repository, { sha: commit.sha, kind: 'default', before })
-    if (reports.length > 0) known.push({ sha: commit.sha, refs: ['default'], owners: ownersOf(commit), reports })
-    if (known.length === MOST_COMMITS) break
-  }
-  return known
+  return knownAmong(value.slice(0, MOST_READ), MOST_COMMITS, async ({ sha, author, committer }) => ({
+    sha,
+    refs: ['default'],
+    owners: ownersOf({ author, committer }),
+    reports: await readReports(repository, { sha, kind: 'default', before }),
+  }))
 }
 
 /** Reads the newest commits of the last pull requests that were merged: one that was squashed is not in the branch's history. */
@@ -115,13 +117,12 @@ async function readKnownHeads(repository: Repository, before: number): Promise<r
   const { value = [] } = await repository.find(list, HeadsAnswer, [403, 404])
   const isBefore = ({ head, merged_at }: (typeof value)[number]) =>
     head.sha !== '' && !!merged_at && logTime(merged_at).notAfter <= before
-  const known: KnownCommit[] = []
-  for (const { head, user } of value.filter(isBefore).slice(0, MOST_HEADS)) {
-    const reports = await readReports(repository, { sha: head.sha, kind: 'branch', before })
-    const owners = user ? [accountId(user.id)] : []
-    if (reports.length > 0) known.push({ sha: head.sha, refs: ['branch', 'pull_request'], owners, reports })
-  }
-  return known
+  return knownAmong(value.filter(isBefore).slice(0, MOST_HEADS), MOST_HEADS, async ({ head: { sha }, user }) => ({
+    sha,
+    refs: ['branch', 'pull_request'],
+    owners: user ? [accountId(user.id)] : [],
+    reports: await readReports(repository, { sha, kind: 'branch', before }),
+  }))
 }
 
 /** @param kind of the refs whose pushes ran something for the commit */

@@ -8,9 +8,10 @@ import { isMadeAfter, matchesPusher } from '../forgetting.ts'
 import { findCommit as findInGit } from '../git/find-commit.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { openGitRepository } from '../git/repository.ts'
+import type { RestAccess } from '../rest.ts'
 import type { Activity } from './answers.ts'
 import { brings, currentRun, type Push, pushesTo, readActivities } from './push-log.ts'
-import { type GiteaAccess, type Repository, readShared, readTip } from './repository.ts'
+import { type Repository, readShared, readTip } from './repository.ts'
 
 /** The most pages of the feed that are read to find the branch's state at the end of the tolerance. */
 const MAX_PAGES = 3
@@ -25,7 +26,7 @@ interface CommitLook {
 }
 
 export async function findCommit(
-  access: GiteaAccess,
+  access: RestAccess,
   query: CommitQuery,
   context: CheckContext,
   repositories: Repositories,

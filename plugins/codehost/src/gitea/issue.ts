@@ -4,12 +4,12 @@ import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core
 import { isLogDue } from '../actions/past.ts'
 import type { FoundIssue, Held, Log, NumberQuery } from '../code-host.ts'
 import { isFarAbove, isInWindow, wasSeen } from '../forgetting.ts'
-import { unexpectedAnswer } from '../rest.ts'
+import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { IssueAnswer, IssuesAnswer } from './answers.ts'
-import { type GiteaAccess, type Repository, readNewestNumber, readShared } from './repository.ts'
+import { type Repository, readNewestNumber, readShared } from './repository.ts'
 import { readTimeline } from './timeline.ts'
 
-export async function readIssue(access: GiteaAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {
+export async function readIssue(access: RestAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {
   const { repository: slug, number } = query
   const part = { slug, part: `issue ${number}` }
   const { repository, value: answer } = await readShared(access, part, context, async ({ find }) => {

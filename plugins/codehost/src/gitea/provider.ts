@@ -4,40 +4,38 @@ import {
   type ProbeContext,
   type ProbeResult,
   readJson,
-  type Static,
   secret,
   statusError,
   Type,
   Value,
 } from '@claimcheck/core/plugin'
+import { closedObject } from '../actions/fields.ts'
 import type { Provider } from '../code-host.ts'
 import {
   baseUrl,
   defineCodeHost,
-  excessWarnings,
+  excessWarning,
   Owners,
   proveBy,
   repositoryTrial,
-  withoutTrailingSlash,
+  restAccess,
+  unencryptedWarning,
 } from '../connection-options.ts'
 import type { Repositories } from '../git/repositories.ts'
+import type { RestAccess } from '../rest.ts'
 import { FailureAnswer, RepositoryAnswer, UserAnswer, VersionAnswer } from './answers.ts'
 import { findChecks } from './checks.ts'
 import { findCommit } from './find-commit.ts'
 import { readIssue } from './issue.ts'
 import { readPullRequest } from './pull-request.ts'
 import { readRelease } from './release.ts'
-import { API_PATH, type GiteaAccess, tokenOf } from './repository.ts'
+import { API_PATH, tokenOf } from './repository.ts'
 
-const GiteaOptions = Type.Object(
-  {
-    base_url: baseUrl('The address of the server, as browsers have it: `https://git.example.com`, or with a path.'),
-    token: Type.Optional(secret({ description: 'An access token that can read the repositories.' })),
-    owners: Owners,
-  },
-  { additionalProperties: false },
-)
-type GiteaOptions = Static<typeof GiteaOptions>
+const GiteaOptions = closedObject({
+  base_url: baseUrl('The address of the server, as browsers have it: `https://git.example.com`, or with a path.'),
+  token: Type.Optional(secret({ description: 'An access token that can read the repositories.' })),
+  owners: Owners,
+})
 
 const HELP = `Create an access token under Settings, Applications, with the permissions "repository: read" and "issue: read" and no others, for
 an account that can only read the repositories concerned: their code, pull requests, issues and releases. Public repositories need no token.
@@ -54,8 +52,27 @@ export function createGiteaProvider(repositories: Repositories): Provider {
     options: GiteaOptions,
     help: HELP,
     trial: repositoryTrial('`owner/name`', 'acme/api'),
-    probe,
-    access: accessOf,
+    async probe(access, context) {
+      const auth = tokenOf(access)
+      const api = access.baseUrl + API_PATH
+      const { value: server } = await context.http.json(`${api}/version`, { schema: VersionAnswer, auth })
+      const rights = auth === undefined ? NO_RIGHTS : await readRights(access, context)
+      const { target } = context
+      const proves = await proveBy(target, (repository) =>
+        context.http.json(`${api}/repos/${repository}`, { schema: RepositoryAnswer, auth }),
+      )
+      const hasRuns = target === undefined ? mayListRuns(server.version) : await listsRuns(access, target, context)
+      return {
+        proves,
+        scopes: rights.scopes,
+        warnings: [
+          auth !== undefined && unencryptedWarning(api, 'The token is'),
+          ...rights.warnings,
+          !hasRuns && NO_RUNS,
+        ],
+      }
+    },
+    access: restAccess,
     readers: {
       commit: (access, query, context) => findCommit(access, query, context, repositories),
       pullRequest: (access, query, context) => readPullRequest(access, query, context, repositories),
@@ -66,29 +83,7 @@ export function createGiteaProvider(repositories: Repositories): Provider {
   })
 }
 
-async function probe(options: GiteaOptions, context: ProbeContext): Promise<ProbeResult> {
-  const access = accessOf(options)
-  const auth = tokenOf(access)
-  const api = access.baseUrl + API_PATH
-  const { value: server } = await context.http.json(`${api}/version`, { schema: VersionAnswer, auth })
-  const read = (repository: string) =>
-    context.http.json(`${api}/repos/${repository}`, { schema: RepositoryAnswer, auth })
-  const rights = auth === undefined ? { scopes: [], warnings: [] } : await readRights(access, context)
-  const proves = await proveBy(context.target, read)
-  const isUnencrypted = auth !== undefined && new URL(api).protocol === 'http:'
-  const hasRuns =
-    context.target === undefined ? mayListRuns(server.version) : await listsRuns(access, context.target, context)
-  return {
-    proves,
-    scopes: rights.scopes,
-    warnings: [
-      ...(isUnencrypted ? ['The token is sent unencrypted: use https.'] : []),
-      ...rights.warnings,
-      ...(hasRuns ? [] : [NO_RUNS]),
-    ],
-  }
-}
-
+const NO_RIGHTS = { scopes: [], warnings: [] } as const
 const NO_RUNS =
   'No runs of Actions are listed, by this version or for these credentials: checks that runners report end as unverifiable.'
 
@@ -98,7 +93,7 @@ function mayListRuns(version: string): boolean {
   return minor === undefined || Number(minor) >= 22
 }
 
-async function listsRuns(access: GiteaAccess, repository: string, { http }: ProbeContext): Promise<boolean> {
+async function listsRuns(access: RestAccess, repository: string, { http }: ProbeContext): Promise<boolean> {
   const root = `${access.baseUrl}${API_PATH}/repos/${repository}/actions`
   for (const list of ['runs', 'tasks']) {
     const init = { schema: Type.Object({}), auth: tokenOf(access), also: [401, 403, 404, 405] }
@@ -110,9 +105,9 @@ async function listsRuns(access: GiteaAccess, repository: string, { http }: Prob
 
 /** Reads the rights of a token: the host tells them only as it refuses a request, and only in newer versions. */
 async function readRights(
-  access: GiteaAccess,
+  access: RestAccess,
   { fetch, now }: ProbeContext,
-): Promise<Pick<ProbeResult, 'scopes' | 'warnings'>> {
+): Promise<Pick<ProbeResult, 'scopes'> & { readonly warnings: readonly (string | false)[] }> {
   const response = await fetch(`${access.baseUrl}${API_PATH}/user`, {
     headers: { accept: 'application/json' },
     auth: tokenOf(access),
@@ -131,15 +126,9 @@ async function readRights(
   return {
     scopes,
     warnings: [
-      ...excessWarnings(scopes, isReadScope),
-      ...(canReadAccount ? ['This token can read the account, which is more than is needed.'] : []),
-      ...(scopes.length > 0
-        ? []
-        : ['The server does not tell what this token may do: make sure that it can only read.']),
+      excessWarning(scopes, isReadScope),
+      canReadAccount && 'This token can read the account, which is more than is needed.',
+      scopes.length === 0 && 'The server does not tell what this token may do: make sure that it can only read.',
     ],
   }
-}
-
-function accessOf({ base_url, token }: GiteaOptions): GiteaAccess {
-  return { baseUrl: withoutTrailingSlash(base_url), token }
 }

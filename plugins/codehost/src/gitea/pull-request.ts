@@ -6,17 +6,17 @@ import type { FoundPullRequest, NumberQuery, PullRequest } from '../code-host.ts
 import { isFarAbove, isInWindow, unchangedSince, wasSeen } from '../forgetting.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { type GitRepository, openGitRepository } from '../git/repository.ts'
-import { unexpectedAnswer } from '../rest.ts'
+import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
 import { IssueAnswer, PullRequestAnswer, TreeOfCommitAnswer } from './answers.ts'
-import { type GiteaAccess, type Repository, readNewestNumber, readShared } from './repository.ts'
+import { type Repository, readNewestNumber, readShared } from './repository.ts'
 import { readTimeline } from './timeline.ts'
 
 /** The time from a merge by the host until it closes the pull request, in whole seconds. */
 const MERGE_MS = 2000
 
 export async function readPullRequest(
-  access: GiteaAccess,
+  access: RestAccess,
   query: NumberQuery,
   context: CheckContext,
   repositories: Repositories,

@@ -2,16 +2,16 @@
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundRelease, ReleaseQuery } from '../code-host.ts'
-import { escapePath, unexpectedAnswer } from '../rest.ts'
+import { escapePath, type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { ReleaseAnswer, ReleasesAnswer, TagAnswer } from './answers.ts'
-import { type GiteaAccess, type Repository, readShared } from './repository.ts'
+import { type Repository, readShared } from './repository.ts'
 
 /** The number of newest releases that are listed. */
 const NEWEST = 20
 
 export async function readRelease(
-  access: GiteaAccess,
+  access: RestAccess,
   { repository: slug, tag }: ReleaseQuery,
   context: CheckContext,
 ): Promise<FoundRelease> {

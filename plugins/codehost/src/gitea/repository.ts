@@ -3,16 +3,9 @@
 import { type Auth, basic, type CheckContext, clockBehindMs, header } from '@claimcheck/core/plugin'
 import { ownerAndName } from '../connection-options.ts'
 import { keepParts } from '../lately.ts'
-import { createRest, escapePath, unexpectedAnswer } from '../rest.ts'
+import { createRest, escapePath, type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { BranchAnswer, BranchesAnswer, NumbersAnswer, RepositoryAnswer } from './answers.ts'
-
-export interface GiteaAccess {
-  /** The address of the host, without the path of its API. */
-  readonly baseUrl: string
-  /** The handle of the connection's token. */
-  readonly token?: string
-}
 
 export const API_PATH = '/api/v1'
 /** The age that answers may have: a server of one's own has one database, and nothing lags but what it queues. Milliseconds. */
@@ -30,7 +23,7 @@ type ShownRepository = Awaited<ReturnType<typeof readRepository>>
  * @throws DestinationError `forbidden` when we cannot see the repository: it is private, missing, or the permission is
  */
 export async function readShared<T>(
-  access: GiteaAccess,
+  access: RestAccess,
   { slug, part, isWaiting = false }: { readonly slug: string; readonly part: string; readonly isWaiting?: boolean },
   context: CheckContext,
   read: (repository: Repository) => Promise<T>,
@@ -42,7 +35,7 @@ export async function readShared<T>(
   return { repository: openRepository(access, shown, context), value }
 }
 
-async function readRepository(access: GiteaAccess, slug: string, { http, now }: CheckContext) {
+async function readRepository(access: RestAccess, slug: string, { http, now }: CheckContext) {
   const [owner, name] = ownerAndName(slug)
   const url = `${rootOf(access)}/${owner}/${name}`
   const { value: answer, headers } = await http.json(url, { schema: RepositoryAnswer, auth: tokenOf(access) })
@@ -51,7 +44,7 @@ async function readRepository(access: GiteaAccess, slug: string, { http, now }: 
 }
 
 /** Opens a repository. The paths of requests are from the repository's own on: `/branches`. */
-function openRepository(access: GiteaAccess, { answer, clockBehindMs }: ShownRepository, context: CheckContext) {
+function openRepository(access: RestAccess, { answer, clockBehindMs }: ShownRepository, context: CheckContext) {
   const { id, full_name, created_at, original_url, allow_manual_merge, default_branch: defaultBranch } = answer
   const createdAt = logTime(created_at).notAfter + (clockBehindMs ?? 0)
   // The path has the new name after a rename, so that the other requests are not redirected.
@@ -88,16 +81,16 @@ function openRepository(access: GiteaAccess, { answer, clockBehindMs }: ShownRep
   }
 }
 
-function rootOf({ baseUrl }: GiteaAccess): string {
+function rootOf({ baseUrl }: RestAccess): string {
   return `${baseUrl}${API_PATH}/repos`
 }
 
-export function tokenOf({ token }: GiteaAccess): Auth | undefined {
+export function tokenOf({ token }: RestAccess): Auth | undefined {
   return token === undefined ? undefined : header('Authorization', token, 'token ')
 }
 
 /** The credentials for git, where a token is the password, and whose it is does not matter. */
-function passwordOf({ token }: GiteaAccess): Auth | undefined {
+function passwordOf({ token }: RestAccess): Auth | undefined {
   return token === undefined ? undefined : basic('token', token)
 }
 

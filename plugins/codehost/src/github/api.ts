@@ -10,7 +10,7 @@ import {
   type TSchema,
   Value,
 } from '@claimcheck/core/plugin'
-import { httpFailure } from '../rest.ts'
+import { httpFailure, type RestAccess } from '../rest.ts'
 import { FailureAnswer } from './answers.ts'
 
 /** A status whose meaning depends on the request. */
@@ -33,12 +33,6 @@ export interface ListStart<T> {
   readonly isCut: boolean
 }
 
-export interface GitHubAccess {
-  readonly baseUrl: string
-  /** The handle of the connection's token. */
-  readonly token?: string
-}
-
 interface Remembered {
   readonly etag: string
   readonly value: unknown
@@ -58,7 +52,7 @@ const HEADERS = { accept: 'application/vnd.github+json', 'x-github-api-version':
 export type GitHubApi = ReturnType<typeof createGitHubApi>
 
 export function createGitHubApi(
-  { baseUrl, token }: GitHubAccess,
+  { baseUrl, token }: RestAccess,
   { fetch, now, cache }: Pick<CheckContext, 'fetch' | 'now'> & Partial<Pick<CheckContext, 'cache'>>,
 ) {
   async function find<T extends TSchema>(

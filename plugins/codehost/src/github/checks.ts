@@ -1,21 +1,17 @@
 /** Finds a commit's checks at GitHub: of the lists that have them, those that a claim needs. */
 import { type CheckContext, DestinationError, type Instant, type Mark } from '@claimcheck/core/plugin'
 import { type ChecksQuery, type FoundChecks, withoutBlame } from '../code-host.ts'
+import type { RestAccess } from '../rest.ts'
 import { latestOf } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
 import { CheckRunsAnswer } from './answers.ts'
-import type { GitHubAccess } from './api.ts'
 import type { CheckList, ShownList } from './check-lists.ts'
 import { checksOfRuns, checksOfStatuses, checksOfSuites, isSomeUnderWay } from './check-runs.ts'
 import { type CommitChecks, type CommitLists, openLists } from './commit-lists.ts'
 import { findNamedChecks } from './named-checks.ts'
 import { type ClaimedRepository, claimedRepository, KEEPS_OBJECTS_MS } from './repository.ts'
 
-export async function findChecks(
-  access: GitHubAccess,
-  query: ChecksQuery,
-  context: CheckContext,
-): Promise<FoundChecks> {
+export async function findChecks(access: RestAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
   const claimed = await claimedRepository(access, query, context)
   const lists = openLists(claimed, query, context)
   // A branch cannot be called like a commit of 40 characters; like one of 64, which GitHub does not have, it can.

@@ -12,7 +12,8 @@ import { knownReachable } from '../ancestry.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
 import { isMadeAfter, markOf, matchesPusher } from '../forgetting.ts'
-import { createGitHubApi, type GitHubAccess } from './api.ts'
+import type { RestAccess } from '../rest.ts'
+import { createGitHubApi } from './api.ts'
 import {
   type CommitHistory,
   type Contains,
@@ -41,11 +42,7 @@ const MAX_STAYS = 8
 
 type Finding = Omit<FoundCommit, 'repositoryId' | 'repositoryName' | 'head' | 'ageMs'>
 
-export async function findCommit(
-  access: GitHubAccess,
-  query: CommitQuery,
-  context: CheckContext,
-): Promise<FoundCommit> {
+export async function findCommit(access: RestAccess, query: CommitQuery, context: CheckContext): Promise<FoundCommit> {
   const { repository: slug, branch } = query
   ownerAndName(slug)
   const api = createGitHubApi(access, context)

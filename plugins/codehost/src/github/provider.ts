@@ -1,19 +1,20 @@
 /** Connects to GitHub: github.com or an Enterprise server. */
-import { type Instant, type Static, secret, Type } from '@claimcheck/core/plugin'
+import { type Instant, secret, Type } from '@claimcheck/core/plugin'
+import { closedObject } from '../actions/fields.ts'
 import {
   baseUrl,
   defineCodeHost,
-  excessWarnings,
+  excessWarning,
   grantedScopes,
   hostName,
   Owners,
   ownerAndName,
   proveBy,
   repositoryTrial,
-  withoutTrailingSlash,
+  restAccess,
 } from '../connection-options.ts'
 import { RateLimitAnswer, RepositoryAnswer } from './answers.ts'
-import { createGitHubApi, type GitHubAccess } from './api.ts'
+import { createGitHubApi } from './api.ts'
 import { findChecks } from './checks.ts'
 import { findCommit } from './find-commit.ts'
 import { findIssue } from './issue.ts'
@@ -23,19 +24,15 @@ import { findRelease } from './release.ts'
 export const PUBLIC_API = 'https://api.github.com'
 const ENTERPRISE_PATH = '/api/v3'
 
-const GitHubOptions = Type.Object(
-  {
-    token: Type.Optional(secret({ description: 'A token that can read the repositories.' })),
-    base_url: Type.Optional(
-      baseUrl(
-        `The base URL of the REST API: \`https://<host>/api/v3\` for an Enterprise server. When left out: \`${PUBLIC_API}\`.`,
-      ),
+const GitHubOptions = closedObject({
+  token: Type.Optional(secret({ description: 'A token that can read the repositories.' })),
+  base_url: Type.Optional(
+    baseUrl(
+      `The base URL of the REST API: \`https://<host>/api/v3\` for an Enterprise server. When left out: \`${PUBLIC_API}\`.`,
     ),
-    owners: Owners,
-  },
-  { additionalProperties: false },
-)
-type GitHubOptions = Static<typeof GitHubOptions>
+  ),
+  owners: Owners,
+})
 
 const HELP = `Create a fine-grained personal access token with access to the repositories concerned. Of its permissions, give only "read", and only
 those of what agents claim: "Contents" for pushes, merges and releases; "Pull requests", with "Contents", for pull requests; "Issues" for issues;
@@ -56,28 +53,27 @@ export const github = defineCodeHost({
   options: GitHubOptions,
   help: HELP,
   trial: repositoryTrial('`owner/name`', 'acme/api'),
-  async probe(options, context) {
-    const api = createGitHubApi(access(options), context)
+  async probe(access, context) {
+    const api = createGitHubApi(access, context)
     // GitHub refuses a token that it does not know, whatever is asked. An Enterprise server without rate limits answers 404, but only then.
     const answer = await api.find('/rate_limit', RateLimitAnswer, [404])
-    const granted = 'value' in answer ? grantedScopes(answer.headers) : undefined
+    const headers = 'value' in answer ? answer.headers : undefined
+    const granted = headers && grantedScopes(headers)
     const scopes = granted ?? []
-    const expiresAt = 'value' in answer ? expiryOf(answer.headers) : undefined
     return {
-      proves: await proveBy(context.target, (repository) => {
-        const [owner, name] = ownerAndName(repository)
-        return api.get(`/repos/${owner}/${name}`, RepositoryAnswer)
-      }),
-      ...(expiresAt !== undefined && { expiresAt }),
+      proves: await proveBy(context.target, (repository) =>
+        api.get(`/repos/${ownerAndName(repository).join('/')}`, RepositoryAnswer),
+      ),
+      expiresAt: headers && expiryOf(headers),
       scopes,
       warnings: [
-        ...excessWarnings(scopes, isReadScope),
+        excessWarning(scopes, isReadScope),
         // GitHub tells the scopes of classic tokens alone.
-        ...(granted === undefined && options.token !== undefined ? [UNKNOWN_RIGHTS] : []),
+        granted === undefined && access.token !== undefined && UNKNOWN_RIGHTS,
       ],
     }
   },
-  access,
+  access: (options) => restAccess(options, PUBLIC_API),
   names: githubNames,
   readers: {
     commit: findCommit,
@@ -104,8 +100,4 @@ function expiryOf(headers: Headers): Instant | undefined {
 export function githubNames(apiUrl: string): string[] {
   if (apiUrl === PUBLIC_API) return ['github.com', hostName(PUBLIC_API)]
   return [hostName(apiUrl, ENTERPRISE_PATH)]
-}
-
-function access({ token, base_url }: GitHubOptions): GitHubAccess {
-  return { baseUrl: withoutTrailingSlash(base_url ?? PUBLIC_API), token }
 }

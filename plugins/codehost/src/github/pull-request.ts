@@ -4,10 +4,9 @@ import { type CheckContext, DestinationError, type LogTime } from '@claimcheck/c
 import { isBranchName } from '../actions/fields.ts'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { byHostsClock, isInWindow } from '../forgetting.ts'
-import { unexpectedAnswer } from '../rest.ts'
+import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { atLast, laterOf, logTime } from '../times.ts'
 import { type IssueEvent, PullRequestAnswer } from './answers.ts'
-import type { GitHubAccess } from './api.ts'
 import { BASE_CHANGES, type EventLog, FORCED, readEvents } from './events.ts'
 import { markOfMissingPull } from './numbers.ts'
 import { NO_COMMIT, readPushLog } from './push-log.ts'
@@ -18,7 +17,7 @@ const MOST_LOG_PAGES = 10
 const MOST_FORCED = 8
 
 export async function findPullRequest(
-  access: GitHubAccess,
+  access: RestAccess,
   query: NumberQuery,
   context: CheckContext,
 ): Promise<FoundPullRequest> {

@@ -2,10 +2,9 @@
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundRelease, KeptName, Release, ReleaseQuery } from '../code-host.ts'
-import { unexpectedAnswer } from '../rest.ts'
+import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { AssetsAnswer, ReleaseAnswer, ReleasesAnswer } from './answers.ts'
-import type { GitHubAccess } from './api.ts'
 import { type ClaimedRepository, claimedRepository, WITHOUT_LOG_AGE_MS } from './repository.ts'
 
 /** Number of files from which on a release may be shown with some of them alone: then they are listed. */
@@ -14,7 +13,7 @@ const FILES_WITH_RELEASE = 30
 const NEWEST = 5
 
 export async function findRelease(
-  access: GitHubAccess,
+  access: RestAccess,
   query: ReleaseQuery,
   context: CheckContext,
 ): Promise<FoundRelease> {

@@ -13,9 +13,8 @@ import {
   Type,
 } from '@claimcheck/core/plugin'
 import { ownerAndName } from '../connection-options.ts'
-import { nullable, orNull } from '../rest.ts'
+import { nullable, orNull, type RestAccess } from '../rest.ts'
 import type { IssueEvent } from './answers.ts'
-import type { GitHubAccess } from './api.ts'
 
 const VARIABLES = '($owner: String!, $name: String!, $number: Int!, $before: String)'
 const CHANGES_OF_STATE = `
@@ -105,7 +104,7 @@ export interface Thread {
  * @returns undefined where GraphQL does not tell them, or not back to what is enough
  */
 export async function readTimeline(
-  { baseUrl, token }: GitHubAccess,
+  { baseUrl, token }: RestAccess,
   { kind, number, repository }: Thread,
   { http, cache }: Pick<CheckContext, 'http' | 'cache'>,
   isEnough: (oldest: IssueEvent) => boolean,

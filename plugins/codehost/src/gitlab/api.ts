@@ -1,14 +1,7 @@
 /** Reads GitLab's REST API: with the token in GitLab's own header, and with lists that are read to their end. */
 
 import { type CheckContext, header, type Static, type TSchema } from '@claimcheck/core/plugin'
-import { createRest, type Rest, unexpectedAnswer } from '../rest.ts'
-
-export interface GitLabAccess {
-  /** The address of the server, not of its API. */
-  readonly baseUrl: string
-  /** The handle of the connection's token. */
-  readonly token?: string
-}
+import { createRest, type Rest, type RestAccess, unexpectedAnswer } from '../rest.ts'
 
 export interface GitLabApi extends Rest {
   /** Reads the pages of a list. @throws DestinationError `too_large` where there are more than `most` */
@@ -19,7 +12,7 @@ export interface GitLabApi extends Rest {
   ): AsyncIterable<Static<T>>
 }
 
-export function createGitLabApi({ baseUrl, token }: GitLabAccess, context: Pick<CheckContext, 'http'>): GitLabApi {
+export function createGitLabApi({ baseUrl, token }: RestAccess, context: Pick<CheckContext, 'http'>): GitLabApi {
   const auth = token === undefined ? undefined : header('PRIVATE-TOKEN', token)
   const rest = createRest(`${baseUrl}/api/v4`, auth, context)
   return {

@@ -4,11 +4,12 @@
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
-import { keepParts, whileWaiting } from '../lately.ts'
+import { keepParts, sparingWhileWaiting } from '../lately.ts'
 import { GITLAB_JOBS, isNamed, isOfAccount } from '../reporters.ts'
+import type { RestAccess } from '../rest.ts'
 import { latestOf, notAfter } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
-import { createGitLabApi, type GitLabAccess } from './api.ts'
+import { createGitLabApi } from './api.ts'
 import { comparableTo } from './comparable.ts'
 import { isOfFork, mergedResults, mergeRequestsOf } from './merged-results.ts'
 import {
@@ -28,12 +29,10 @@ import { type CountedPipeline, countedPipelines, hasEndedWell, lastOf } from './
 /** The most pipelines whose jobs are read, and the most older ones where these matter. */
 const MOST_PIPELINES = 10
 
-export function findChecks(access: GitLabAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
-  return whileWaiting(query, (isWaiting) => readChecks(access, query, context, isWaiting))
-}
+export const findChecks = sparingWhileWaiting(readChecks)
 
 async function readChecks(
-  access: GitLabAccess,
+  access: RestAccess,
   query: ChecksQuery,
   context: CheckContext,
   isWaiting: boolean,

@@ -9,7 +9,8 @@ import {
 import { isBranchName } from '../actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { isMadeAfter, markOf, matchesPusher } from '../forgetting.ts'
-import { createGitLabApi, type GitLabAccess, type GitLabApi } from './api.ts'
+import type { RestAccess } from '../rest.ts'
+import { createGitLabApi, type GitLabApi } from './api.ts'
 import { type Project, readProject, requireCode } from './project.ts'
 import {
   type BranchLog,
@@ -49,11 +50,7 @@ interface CommitLook {
   readonly context: CheckContext
 }
 
-export async function findCommit(
-  access: GitLabAccess,
-  query: CommitQuery,
-  context: CheckContext,
-): Promise<FoundCommit> {
+export async function findCommit(access: RestAccess, query: CommitQuery, context: CheckContext): Promise<FoundCommit> {
   const api = createGitLabApi(access, context)
   const project = await readProject(api, query, context)
   requireCode(project)

@@ -2,14 +2,14 @@
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundIssue, Issue, NumberQuery } from '../code-host.ts'
-import { unexpectedAnswer } from '../rest.ts'
+import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { IssueAnswer } from './answers.ts'
-import { createGitLabApi, type GitLabAccess } from './api.ts'
+import { createGitLabApi } from './api.ts'
 import { closingsOf } from './history.ts'
 import { markOfMissing } from './numbers.ts'
 import { type Project, readProject, seesConfidentialIssues } from './project.ts'
 
-export async function findIssue(access: GitLabAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {
+export async function findIssue(access: RestAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {
   const api = createGitLabApi(access, context)
   const project = await readProject(api, query, context)
   const { path, answer, found } = project

@@ -1,16 +1,17 @@
 /** Connects to GitLab: gitlab.com or a server of one's own. */
-import { type Static, secret, Type } from '@claimcheck/core/plugin'
+import { secret, Type } from '@claimcheck/core/plugin'
+import { closedObject } from '../actions/fields.ts'
 import {
   baseUrl,
   defineCodeHost,
-  excessWarnings,
+  excessWarning,
   Owners,
   proveBy,
   repositoryTrial,
-  withoutTrailingSlash,
+  restAccess,
 } from '../connection-options.ts'
 import { AnyAnswer, AnyListAnswer, TokenAnswer } from './answers.ts'
-import { createGitLabApi, type GitLabAccess } from './api.ts'
+import { createGitLabApi } from './api.ts'
 import { findChecks } from './checks.ts'
 import { findCommit } from './find-commit.ts'
 import { findIssue } from './issue.ts'
@@ -19,19 +20,15 @@ import { findRelease } from './release.ts'
 
 const PUBLIC_GITLAB = 'https://gitlab.com'
 
-const GitLabOptions = Type.Object(
-  {
-    token: Type.Optional(secret({ description: 'A token that can read the projects by the API.' })),
-    base_url: Type.Optional(
-      baseUrl(
-        `The address of the server, with its path if it has one, and without \`/api/v4\`. When left out: \`${PUBLIC_GITLAB}\`.`,
-      ),
+const GitLabOptions = closedObject({
+  token: Type.Optional(secret({ description: 'A token that can read the projects by the API.' })),
+  base_url: Type.Optional(
+    baseUrl(
+      `The address of the server, with its path if it has one, and without \`/api/v4\`. When left out: \`${PUBLIC_GITLAB}\`.`,
     ),
-    owners: Owners,
-  },
-  { additionalProperties: false },
-)
-type GitLabOptions = Static<typeof GitLabOptions>
+  ),
+  owners: Owners,
+})
 
 const HELP = `Create a project or group access token with the role Reporter and the scope read_api, and no other; read_repository is for git
 alone. A Guest does not see code, and hidden from a Guest are confidential issues. Where there are no such tokens, use a personal one
@@ -54,11 +51,11 @@ export const gitlab = defineCodeHost({
   options: GitLabOptions,
   help: HELP,
   trial: repositoryTrial('`group/project`', 'acme/api'),
-  async probe(options, context) {
-    const api = createGitLabApi(access(options), context)
+  async probe(access, context) {
+    const api = createGitLabApi(access, context)
     const proven = () =>
       proveBy(context.target, (project) => api.get(`/projects/${encodeURIComponent(project)}`, AnyAnswer))
-    if (options.token === undefined) {
+    if (access.token === undefined) {
       await api.get('/projects?simple=true&per_page=1', AnyListAnswer)
       return { proves: await proven(), scopes: [], warnings: [NO_TOKEN] }
     }
@@ -73,18 +70,18 @@ export const gitlab = defineCodeHost({
     const expiresAt = Date.parse(token.expires_at ?? '')
     return {
       proves: await proven(),
-      ...(Number.isNaN(expiresAt) ? {} : { expiresAt }),
+      expiresAt: Number.isNaN(expiresAt) ? undefined : expiresAt,
       scopes,
       warnings: [
-        ...excessWarnings(scopes, isReadScope),
-        ...(scopes.includes('read_api') || scopes.includes('api')
-          ? []
-          : ['This token cannot read the API: it needs the scope read_api.']),
+        excessWarning(scopes, isReadScope),
+        !scopes.includes('read_api') &&
+          !scopes.includes('api') &&
+          'This token cannot read the API: it needs the scope read_api.',
         UNKNOWN_ROLE,
       ],
     }
   },
-  access,
+  access: (options) => restAccess(options, PUBLIC_GITLAB),
   readers: {
     commit: findCommit,
     pullRequest: findMergeRequest,
@@ -93,7 +90,3 @@ export const gitlab = defineCodeHost({
     issue: findIssue,
   },
 })
-
-function access({ token, base_url }: GitLabOptions): GitLabAccess {
-  return { baseUrl: withoutTrailingSlash(base_url ?? PUBLIC_GITLAB), token }
-}

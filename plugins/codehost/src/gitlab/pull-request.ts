@@ -3,10 +3,10 @@
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { unlessCut } from '../forgetting.ts'
-import { unexpectedAnswer } from '../rest.ts'
+import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
 import { MergeRequestAnswer } from './answers.ts'
-import { createGitLabApi, type GitLabAccess, type GitLabApi } from './api.ts'
+import { createGitLabApi, type GitLabApi } from './api.ts'
 import { heldBy, readTargetChanges } from './history.ts'
 import { markOfMissing } from './numbers.ts'
 import { isOwnTime, type Project, readProject, requireCode } from './project.ts'
@@ -14,7 +14,7 @@ import { readPushLog } from './push-log.ts'
 import { openRepository, type Repository } from './repository.ts'
 
 export async function findMergeRequest(
-  access: GitLabAccess,
+  access: RestAccess,
   query: NumberQuery,
   context: CheckContext,
 ): Promise<FoundPullRequest> {

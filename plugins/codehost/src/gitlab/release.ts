@@ -2,10 +2,10 @@
 
 import { type CheckContext, parseUrl } from '@claimcheck/core/plugin'
 import type { FoundRelease, ReleaseQuery } from '../code-host.ts'
-import { unexpectedAnswer } from '../rest.ts'
+import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { ReleaseAnswer } from './answers.ts'
-import { createGitLabApi, type GitLabAccess } from './api.ts'
+import { createGitLabApi } from './api.ts'
 import { isOwnTime, readProject, requireCode } from './project.ts'
 import { openRepository } from './repository.ts'
 
@@ -16,7 +16,7 @@ import { openRepository } from './repository.ts'
 const TAG_AGE_MS = 2000
 
 export async function findRelease(
-  access: GitLabAccess,
+  access: RestAccess,
   query: ReleaseQuery,
   context: CheckContext,
 ): Promise<FoundRelease> {
