@@ -120,6 +120,15 @@ export interface FoundCommit extends FoundRepository {
   readonly pusherMatches?: boolean
 }
 
+/** The part of a found commit that its branch and the push log tell. */
+export type CommitFinding = Omit<FoundCommit, keyof FoundRepository | 'head'>
+
+/** The most stays that an observation may have. */
+export const MOST_STAYS = 8
+
+/** The id that stands for no commit in push logs: before a branch was created, and after it was removed. */
+export const NO_COMMIT = '0'.repeat(40)
+
 /** A pull request as a host has it. `pullRequest` is undefined only when the host would have shown it to us: not for a 404 alone. */
 export interface FoundPullRequest extends FoundRepository {
   readonly pullRequest: PullRequest | undefined

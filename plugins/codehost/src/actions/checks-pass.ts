@@ -8,7 +8,7 @@ import type { Check, FoundChecks, RepositoryQuery, WantedCheck } from '../code-h
 import { isNamed } from '../reporters.ts'
 import { atLast } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
-import { claimedSha, closedObject, Host, MINUTE_MS, RepositoryPath, repositoryFacts } from './fields.ts'
+import { claimedSha, closedObject, commonProfile, Host, MINUTE_MS, repositoryFacts, repositoryWords } from './fields.ts'
 import { haveAllPassed, redFact, redNames, reportedByFact, reportersFact, seenFact, seenNames } from './reported-by.ts'
 import { findUnsettled, type Tally, type Unsettled } from './settled.ts'
 
@@ -85,8 +85,7 @@ type Facts = Static<typeof Facts>
 
 export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.checks.pass',
-  version: '2',
-  rulesVersion: 2,
+  ...commonProfile,
   underWay: 'under_way',
   settles: 'settles',
   shows: { commit_found: true, passed: { atLeast: 1 }, failed: 0, pending: 0, missing: 0 },
@@ -111,7 +110,7 @@ export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
       failed: 'The checks of commit {sha:short} in {target} had not passed.',
     },
     facts: {
-      repository: 'The destination calls the repository {repository}.',
+      ...repositoryWords,
       commit_found: { false: 'The repository does not have the commit.' },
       passed: 'Passed: {passed}. Failed: {failed}. Pending: {pending}. Skipped: {skipped}. Missing: {missing}.',
       reported_by:
@@ -125,13 +124,11 @@ export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
     found: { target: 'repository' },
   },
   aliases: { 'github.checks.pass': { providers: ['github'] } },
-  target: RepositoryPath,
   params: Params,
   facts: Facts,
   required: { sha: 'content', checks: 'content' },
   toleranceMs: HOUR_MS,
   deadlineMs: 2 * HOUR_MS,
-  maxDeadlineMs: 24 * HOUR_MS,
   access: {
     permission: "Reading the repository's checks, commit statuses, workflow runs and metadata.",
     anonymous: true,

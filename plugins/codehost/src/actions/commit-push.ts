@@ -5,13 +5,14 @@ import {
   BranchName,
   claimedSha,
   closedObject,
+  commonProfile,
   Host,
   isBranchName,
   MINUTE_MS,
   onlyTrue,
   preexistingFact,
-  RepositoryPath,
   repositoryFacts,
+  repositoryWords,
   shaFact,
   timeFact,
 } from './fields.ts'
@@ -59,8 +60,7 @@ const Facts = closedObject({
 
 export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.commit.push',
-  version: '2',
-  rulesVersion: 2,
+  ...commonProfile,
   summary: 'A commit was pushed: it can be reached from the named branch of the repository.',
   words: {
     title: 'Push of a commit',
@@ -76,7 +76,7 @@ export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
       failed: 'Commit {sha:short} was not on {branch} of {target}.',
     },
     facts: {
-      repository: 'The destination calls the repository {repository}.',
+      ...repositoryWords,
       pushed_at: "It was pushed at {pushed_at}, by the destination's own log.",
       removed_at: "It was removed again at {removed_at}, by the destination's own log.",
       found_on: 'It is on the branch {found_on}.',
@@ -97,7 +97,6 @@ export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
     found: { target: 'repository', branch: 'found_on' },
   },
   aliases: { 'github.commit.push': { providers: ['github'] } },
-  target: RepositoryPath,
   params: Params,
   facts: Facts,
   required: { branch: 'target', sha: 'content' },
@@ -110,7 +109,6 @@ export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
   past: ['pushed_at', 'removed_at'],
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
-  maxDeadlineMs: 24 * 60 * MINUTE_MS,
   removedWithinMs: 24 * 60 * MINUTE_MS,
   access: {
     permission: "Reading the repository's contents and metadata.",

@@ -92,6 +92,17 @@ export const timeFact = (title: string, description: string) =>
 export const shaFact = (title: string, description: string) =>
   Type.Optional(Type.String({ ...Sha, title, description }))
 
+/** The members that the profiles of all actions have in common. */
+export const commonProfile = {
+  version: '2',
+  rulesVersion: 2,
+  target: RepositoryPath,
+  maxDeadlineMs: 24 * 60 * MINUTE_MS,
+} as const
+
+/** The sentence of the first fact in `repositoryFacts`. */
+export const repositoryWords = { repository: 'The destination calls the repository {repository}.' }
+
 /** The facts that every receipt can have of the repository. */
 export const repositoryFacts = {
   repository: Type.Optional(

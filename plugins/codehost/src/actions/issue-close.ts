@@ -6,12 +6,13 @@ import { defineAction, repositoryFactsOf } from './action.ts'
 import {
   claimedNumber,
   closedObject,
+  commonProfile,
   Host,
   MINUTE_MS,
   onlyTrue,
   preexistingFact,
-  RepositoryPath,
   repositoryFacts,
+  repositoryWords,
   timeFact,
 } from './fields.ts'
 import { isLogDue, type Past, pastClosings, staysClosed } from './past.ts'
@@ -45,8 +46,7 @@ const Facts = closedObject({
 
 export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.issue.close',
-  version: '2',
-  rulesVersion: 2,
+  ...commonProfile,
   summary: 'An issue was closed.',
   words: {
     title: 'Closing of an issue',
@@ -62,13 +62,12 @@ export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
       failed: 'Issue {number} of {target} was not closed.',
     },
     facts: {
-      repository: 'The destination calls the repository {repository}.',
+      ...repositoryWords,
       closed_at: "It was closed at {closed_at}, by the destination's own clock.",
       preexisting: { true: 'It was closed long before the claim: the claim may be about work that was done earlier.' },
     },
     found: { target: 'repository', reason: 'closed_as' },
   },
-  target: RepositoryPath,
   params: Params,
   facts: Facts,
   required: { reason: 'content' },
@@ -77,7 +76,6 @@ export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
   past: ['closed_at'],
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
-  maxDeadlineMs: 24 * 60 * MINUTE_MS,
   // The window is long, because agents report when their run ends, and clients date the claim then.
   removedWithinMs: 60 * MINUTE_MS,
   access: { permission: "Reading the repository's issues and metadata.", anonymous: true },

@@ -1,6 +1,14 @@
 /** Reads from a host's own log what was before a read: a pull request's base and head, and an issue's closings. */
 import type { LogTime, Mark, Stay } from '@claimcheck/core/plugin'
-import type { Held, Issue, Log, PullRequest, PullRequestField, RepositoryQuery } from '../code-host.ts'
+import {
+  type Held,
+  type Issue,
+  type Log,
+  MOST_STAYS,
+  type PullRequest,
+  type PullRequestField,
+  type RepositoryQuery,
+} from '../code-host.ts'
 import { atLast, laterOf } from '../times.ts'
 
 /** The past as observations have it. With `stays` and no mark, the log is whole; with neither, there is none. */
@@ -8,9 +16,6 @@ export interface Past {
   readonly stays?: readonly Stay[]
   readonly mark?: Mark
 }
-
-/** Limit of the stays of one observation. */
-const MAX_STAYS = 8
 
 /** Tells whether to read a log: at the first look, and when the time to be in time is over. Between these, no verdict depends on it. */
 export function isLogDue({ previous, sentAt, inTimeUntil }: RepositoryQuery): boolean {
@@ -115,8 +120,8 @@ function unlessNone(stays: readonly Stay[]): readonly Stay[] | undefined {
 
 /** Makes stays of periods. @param isFirstKnown true if the value was certainly another one before the first period */
 function toStays(periods: readonly Period[], isFirstKnown: boolean): readonly Stay[] {
-  const isWhole = isFirstKnown && periods.length <= MAX_STAYS
-  return periods.slice(-MAX_STAYS).map(({ since, until }) => ({
+  const isWhole = isFirstKnown && periods.length <= MOST_STAYS
+  return periods.slice(-MOST_STAYS).map(({ since, until }) => ({
     appeared: isWhole ? since : atLast(since),
     removed: until,
   }))

@@ -2,7 +2,7 @@
 import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
 import { timeAsFact } from '../times.ts'
 import { defineAction } from './action.ts'
-import { claimedSha, closedObject, MINUTE_MS, onlyTrue, RepositoryPath, shaFact, timeFact } from './fields.ts'
+import { claimedSha, closedObject, commonProfile, MINUTE_MS, onlyTrue, shaFact, timeFact } from './fields.ts'
 import {
   comparedPullRequest,
   differingFields,
@@ -33,8 +33,7 @@ const Facts = closedObject({
 
 export const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.pull_request.merge',
-  version: '2',
-  rulesVersion: 2,
+  ...commonProfile,
   summary: 'A pull request was merged, and the commit that came of it is on its base.',
   words: {
     title: 'Merge of a pull request',
@@ -61,7 +60,6 @@ export const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts>
     },
     found: { target: 'repository' },
   },
-  target: RepositoryPath,
   params: Params,
   facts: Facts,
   required: { base: 'target', head_sha: 'content', merge_commit: 'content' },
@@ -70,7 +68,6 @@ export const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts>
   past: ['opened_at', 'merged_at'],
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
-  maxDeadlineMs: 24 * 60 * MINUTE_MS,
   access: { permission: "Reading the repository's pull requests, contents and metadata.", anonymous: true },
 }
 

@@ -1,7 +1,7 @@
 /** The action `codehost.pull_request.open`: a pull request was opened. That it was merged or closed since changes nothing. */
 import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
 import { defineAction } from './action.ts'
-import { closedObject, MINUTE_MS, onlyTrue, RepositoryPath } from './fields.ts'
+import { closedObject, commonProfile, MINUTE_MS, onlyTrue } from './fields.ts'
 import { isLogDue, pastOf, staysAsClaimed } from './past.ts'
 import {
   comparedPullRequest,
@@ -22,8 +22,7 @@ const Facts = closedObject({
 
 export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.pull_request.open',
-  version: '2',
-  rulesVersion: 2,
+  ...commonProfile,
   summary: 'A pull request was opened, with the named base and head commit.',
   words: {
     title: 'Opening of a pull request',
@@ -50,7 +49,6 @@ export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> 
     found: { target: 'repository' },
   },
   aliases: { 'github.pr.open': { providers: ['github'] } },
-  target: RepositoryPath,
   params: Params,
   facts: Facts,
   required: { base: 'target', head_sha: 'content' },
@@ -59,7 +57,6 @@ export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> 
   past: ['opened_at'],
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
-  maxDeadlineMs: 24 * 60 * MINUTE_MS,
   // The window is long, because agents report when their run ends, and clients date the claim then.
   removedWithinMs: 60 * MINUTE_MS,
   access: { permission: "Reading the repository's pull requests, contents and metadata.", anonymous: true },

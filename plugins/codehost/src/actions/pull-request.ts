@@ -11,6 +11,7 @@ import {
   isBranchName,
   preexistingFact,
   repositoryFacts,
+  repositoryWords,
   shaFact,
   timeFact,
 } from './fields.ts'
@@ -47,7 +48,7 @@ export const comparedPullRequest = {
 } as const
 
 export const pullRequestWords = {
-  repository: 'The destination calls the repository {repository}.',
+  ...repositoryWords,
   opened_at: "It was opened at {opened_at}, by the destination's own clock.",
   preexisting: {
     true: 'It was so long before the claim: the claim may be about work that was done earlier.',

@@ -6,12 +6,13 @@ import { defineAction, repositoryFactsOf } from './action.ts'
 import {
   claimedSha,
   closedObject,
+  commonProfile,
   Host,
   MINUTE_MS,
   onlyTrue,
   preexistingFact,
-  RepositoryPath,
   repositoryFacts,
+  repositoryWords,
   shaFact,
   TagName,
   timeFact,
@@ -50,8 +51,7 @@ const Facts = closedObject({
 
 export const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.release.publish',
-  version: '2',
-  rulesVersion: 2,
+  ...commonProfile,
   summary: 'A release was published for the named tag.',
   words: {
     title: 'Publication of a release',
@@ -70,7 +70,7 @@ export const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> =
       failed: 'There was no published release {tag} in {target}.',
     },
     facts: {
-      repository: 'The destination calls the repository {repository}.',
+      ...repositoryWords,
       published_at: "It was published at {published_at}, by the destination's own clock.",
       prerelease: { true: 'It is marked as a prerelease.' },
       preexisting: {
@@ -79,7 +79,6 @@ export const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> =
     },
     found: { target: 'repository' },
   },
-  target: RepositoryPath,
   params: Params,
   facts: Facts,
   required: { tag: 'target', commit: 'content', assets: 'content' },
@@ -93,7 +92,6 @@ export const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> =
   past: ['published_at'],
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 30 * MINUTE_MS,
-  maxDeadlineMs: 24 * 60 * MINUTE_MS,
   access: { permission: "Reading the repository's contents and metadata.", anonymous: true },
 }
 
