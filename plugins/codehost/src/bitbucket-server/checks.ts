@@ -5,9 +5,9 @@
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
+import { missingCommitMark } from '../forgetting.ts'
 import { isBy, isNamed, key as keyed, nameOf as nameIn } from '../reporters.ts'
 import { type RestAccess, unexpectedAnswer } from '../rest.ts'
-import { missingCommitMark } from '../without-log.ts'
 import { BuildAnswer, BuildsAnswer } from './answers.ts'
 import { AGE_MS, openRepository, type Repository } from './repository.ts'
 

@@ -12,10 +12,9 @@ import {
   unencryptedWarning,
 } from '../connection-options.ts'
 import { RepositoriesAnswer } from './answers.ts'
-import { createServerApi } from './api.ts'
 import { findChecks } from './checks.ts'
 import { findPullRequest } from './pull-request.ts'
-import { findCommit } from './repository.ts'
+import { createServerApi, findCommit } from './repository.ts'
 
 const ServerOptions = closedObject({
   base_url: baseUrl('The address of the server, with its context path if it has one.'),

@@ -1,14 +1,54 @@
-/** Reads a repository at Bitbucket Data Center. Each question has the one endpoint whose answer is reliable for it. */
-
-import { type CheckContext, clockBehindMs, DestinationError, type Instant, Value } from '@claimcheck/core/plugin'
+/** Reads a repository at Bitbucket Data Center by its REST API. Each question has the one endpoint whose answer is reliable for it. */
+import {
+  bearer,
+  type CheckContext,
+  clockBehindMs,
+  DestinationError,
+  type Instant,
+  type Static,
+  type TSchema,
+  Value,
+} from '@claimcheck/core/plugin'
 import { RepositoryPath } from '../actions/fields.ts'
 import { isReachable } from '../ancestry.ts'
 import type { CommitQuery, FoundCommit } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { type RestAccess, unexpectedAnswer } from '../rest.ts'
-import { findInHistories, type Identity, identifyPart } from '../without-log.ts'
-import { BranchesAnswer, CommitAnswer, CommitsAnswer, RefsAnswer, RepositoryAnswer } from './answers.ts'
-import { createServerApi } from './api.ts'
+import { findInHistories, type Identity, identifyPart } from '../forgetting.ts'
+import { createRest, type Rest, type RestAccess, unexpectedAnswer } from '../rest.ts'
+import { BranchesAnswer, CommitAnswer, CommitsAnswer, type PageOf, RefsAnswer, RepositoryAnswer } from './answers.ts'
+
+export interface ServerApi extends Rest {
+  /** Reads the values of a list, page by page. @throws DestinationError `too_large` where there are too many */
+  pages<T extends TSchema>(path: string, schema: ReturnType<typeof PageOf<T>>): AsyncIterable<Static<T>[]>
+}
+
+const MOST_PAGES = 10
+const PAGE = 250
+
+export function createServerApi({ baseUrl, token }: RestAccess, context: Pick<CheckContext, 'http'>): ServerApi {
+  const rest = createRest(`${baseUrl}/rest`, bearer(token), context)
+  return {
+    ...rest,
+    // Some answers of the server are empty where there is nothing.
+    find: (path, schema, also = [204, 404]) => rest.find(path, schema, also),
+    async *pages(path, schema) {
+      const from = (start: number) => `${path}${path.includes('?') ? '&' : '?'}limit=${PAGE}&start=${start}`
+      let start = 0
+      const pages = rest.paginate(from(start), {
+        schema,
+        most: MOST_PAGES,
+        next({ value: { isLastPage, nextPageStart } }) {
+          if (isLastPage) return undefined
+          // A list that does not go on would be read again and again.
+          if (typeof nextPageStart !== 'number' || nextPageStart <= start) throw unexpectedAnswer()
+          start = nextPageStart
+          return from(start)
+        },
+      })
+      for await (const { value } of pages) yield value.values
+    },
+  }
+}
 
 /** The age that an answer may have: all nodes of a server share its storage, and keep little in memory. Milliseconds. */
 export const AGE_MS = 2000

@@ -5,16 +5,15 @@
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
+import { missingCommitMark } from '../forgetting.ts'
 import { keepParts, sparingWhileWaiting } from '../lately.ts'
 import { isBy, isNamed, isSame, key as keyed } from '../reporters.ts'
 import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { latestOf, notAfter } from '../times.ts'
-import { missingCommitMark } from '../without-log.ts'
 import type { Pipeline, StatusAnswer } from './answers.ts'
 import { comparableTo } from './comparable.ts'
-import { checksOf, PIPELINES, readPipelines } from './pipelines.ts'
+import { checksOf, isOfRun, PIPELINES, readPipelines, readStatuses, statusName } from './reports.ts'
 import { AGE_MS, openRepository } from './repository.ts'
-import { isOfRun, readStatuses, statusName } from './statuses.ts'
 
 export const findChecks = sparingWhileWaiting(readChecks)
 

@@ -16,9 +16,8 @@ import { keptForLong } from '../lately.ts'
 import { key as keyed } from '../reporters.ts'
 import { logTime } from '../times.ts'
 import { CommitsAnswer, HeadsAnswer, type Pipeline, PipelinesAnswer } from './answers.ts'
-import { isByHand } from './pipelines.ts'
+import { isByHand, isOfRun, readStatuses, statusName } from './reports.ts'
 import type { Repository } from './repository.ts'
-import { isOfRun, readStatuses, statusName } from './statuses.ts'
 
 const MOST_COMMITS = 5
 const MOST_HEADS = 3

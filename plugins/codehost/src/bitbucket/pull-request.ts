@@ -6,8 +6,7 @@ import { heldUntilNow, isFarAbove, unlessCut } from '../forgetting.ts'
 import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
 import { ActivityAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
-import { linkedPage } from './api.ts'
-import { AGE_MS, openRepository, type Repository } from './repository.ts'
+import { AGE_MS, linkedPage, openRepository, type Repository } from './repository.ts'
 
 /** Time by which our clock may be off against that of the hosted service, which keeps its own. */
 const CLOCK_SLACK_MS = 60_000

@@ -1,12 +1,20 @@
-/** Reads a repository at Bitbucket Cloud. Each question has the one endpoint whose answer is reliable for it. */
-
-import { type CheckContext, clockBehindMs, DestinationError, type Instant } from '@claimcheck/core/plugin'
+/** Reads a repository at Bitbucket Cloud by its REST API. Each question has the one endpoint whose answer is reliable for it. */
+import {
+  bearer,
+  type CheckContext,
+  clockBehindMs,
+  DestinationError,
+  type Instant,
+  parseUrl,
+  type Static,
+  type TSchema,
+} from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
 import type { CommitQuery, FoundCommit } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { escapePath, type RestAccess, unexpectedAnswer } from '../rest.ts'
+import { findInHistories, type Identity, identifyPart } from '../forgetting.ts'
+import { createRest, escapePath, type Rest, type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
-import { findInHistories, type Identity, identifyPart } from '../without-log.ts'
 import {
   BranchAnswer,
   BranchesAnswer,
@@ -15,7 +23,45 @@ import {
   RepositoryAnswer,
   type RepositoryName,
 } from './answers.ts'
-import { createBitbucketApi } from './api.ts'
+
+export interface BitbucketApi extends Rest {
+  /** Reads the pages of a list; no page for 404, where `find` finds nothing. @throws DestinationError `too_large` where there are too many */
+  pages<T extends TSchema>(path: string, schema: T, next: NextPage<T>, most?: number): AsyncIterable<Static<T>>
+}
+
+/** Takes the query of the next page from a page; undefined at the end. */
+type NextPage<T extends TSchema> = (page: Static<T>) => string | undefined
+
+const MOST_PAGES = 10
+
+export function createBitbucketApi({ baseUrl, token }: RestAccess, context: Pick<CheckContext, 'http'>): BitbucketApi {
+  const rest = createRest(baseUrl, bearer(token), context)
+  return {
+    ...rest,
+    async *pages(path, schema, nextQuery, most = MOST_PAGES) {
+      const [resource] = path.split('?')
+      const next = ({ value }: { readonly value: Static<typeof schema> }) => {
+        const query = nextQuery(value)
+        return query === undefined ? undefined : `${resource}?${query}`
+      }
+      let isFirst = true
+      for await (const { status, value } of rest.paginate(path, { schema, next, most, also: [404] })) {
+        if (status === 404 && isFirst) return
+        if (status === 404) throw new DestinationError('unexpected_response', { status })
+        isFirst = false
+        yield value
+      }
+    },
+  }
+}
+
+/** Takes only the query from the link to the next page, and never the address: behind a proxy that is another one. */
+export function linkedPage({ next }: { readonly next?: string }): string | undefined {
+  if (next === undefined) return undefined
+  const url = parseUrl(next)
+  if (!url) throw unexpectedAnswer()
+  return url.search.slice(1)
+}
 
 /** The age that Bitbucket's answers may have, because replicas lag. Milliseconds. */
 export const AGE_MS = 60_000

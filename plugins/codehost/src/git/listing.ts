@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
 import { gitEnvironment, type Remote } from './environment.ts'
-import type { OwnFolder } from './own-folder.ts'
+import type { OwnFolder } from './folders.ts'
 import {
   fromServer,
   type Git,

@@ -1,7 +1,10 @@
-/** Runs the `git` program with limits on its time, memory, output and files. No process of it outlives the run. */
-import { spawn } from 'node:child_process'
+/**
+ * Runs the `git` program with limits on its time, memory, output and files, and checks its version. No process of it outlives the run.
+ */
+import { execFile, spawn } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { httpFailure } from '../rest.ts'
 import type { Places } from './places.ts'
@@ -190,5 +193,34 @@ export function inLines(onLines: (lines: Buffer) => void): (chunk: Buffer) => vo
     if (end > 0) onLines(rest.length > 0 ? Buffer.concat([...rest, chunk.subarray(0, end)]) : chunk.subarray(0, end))
     const left = chunk.subarray(end)
     rest = end > 0 ? [left] : [...rest, left]
+  }
+}
+
+const MIN_VERSION = [2, 37] as const
+
+// Tries the limit on memory: a system on which the memory of git cannot be limited is not one to run it on.
+const VERSION_SCRIPT = 'ulimit -v 1048576 && exec git --version'
+
+let checked: Promise<void> | undefined
+
+/** Checks git once for the whole process. @throws DestinationError `unavailable` when git is missing or too old, or cannot be limited */
+export function requireGit(): Promise<void> {
+  // A failure is not remembered, because it may pass.
+  checked ??= checkVersion().catch((error: unknown) => {
+    checked = undefined
+    throw error
+  })
+  return checked
+}
+
+async function checkVersion(): Promise<void> {
+  try {
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', VERSION_SCRIPT])
+    const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? []
+    const isOld = Number(major) < MIN_VERSION[0] || (Number(major) === MIN_VERSION[0] && Number(minor) < MIN_VERSION[1])
+    if (major === undefined || isOld)
+      throw new Error(`git ${MIN_VERSION.join('.')} or newer is needed, found: ${stdout.trim()}`)
+  } catch (cause) {
+    throw new DestinationError('unavailable', { cause })
   }
 }

@@ -13,9 +13,8 @@ import {
   withoutTrailingSlash,
 } from '../connection-options.ts'
 import { httpFailure } from '../rest.ts'
-import { findCommit } from './find-commit.ts'
 import type { Repositories } from './repositories.ts'
-import type { GitAccess } from './repository.ts'
+import { findCommit, type GitAccess } from './repository.ts'
 import { discover } from './repository-url.ts'
 
 const GitOptions = closedObject({

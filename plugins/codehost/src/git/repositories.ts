@@ -1,9 +1,8 @@
 /** The repositories at git servers, as this host reads them: within its limits, and from what it kept of them. */
 import { createHash } from 'node:crypto'
 import { BranchCopy } from './branch-copy.ts'
-import { createKeptFolders } from './kept-folders.ts'
+import { createKeptFolders, createOwnFolder } from './folders.ts'
 import { createLister } from './listing.ts'
-import { createOwnFolder } from './own-folder.ts'
 import { createPlaces } from './places.ts'
 import { createGit } from './program.ts'
 

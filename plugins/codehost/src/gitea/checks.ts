@@ -6,11 +6,11 @@
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
+import { missingCommitMark } from '../forgetting.ts'
 import { keepParts, sparingWhileWaiting } from '../lately.ts'
 import { isBy, isOfAccount } from '../reporters.ts'
 import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { latestOf as latestTime, logTime, notAfter } from '../times.ts'
-import { missingCommitMark } from '../without-log.ts'
 import type { StatusAnswer } from './answers.ts'
 import { comparableTo } from './comparable.ts'
 import { readShared } from './repository.ts'

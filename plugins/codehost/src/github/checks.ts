@@ -1,15 +1,25 @@
 /** Finds a commit's checks at GitHub: of the lists that have them, those that a claim needs. */
 import { type CheckContext, DestinationError, type Instant, type Mark } from '@claimcheck/core/plugin'
-import { type ChecksQuery, type FoundChecks, withoutBlame } from '../code-host.ts'
+import { type Check, type ChecksQuery, type FoundChecks, withoutBlame } from '../code-host.ts'
+import { missingCommitMark } from '../forgetting.ts'
 import type { RestAccess } from '../rest.ts'
 import { latestOf } from '../times.ts'
-import { missingCommitMark } from '../without-log.ts'
 import { CheckRunsAnswer } from './answers.ts'
-import type { CheckList, ShownList } from './check-lists.ts'
+import {
+  type CheckList,
+  entriesOf,
+  isCutList,
+  readCheckRuns,
+  readCheckSuites,
+  readStatuses,
+  type ShownList,
+} from './check-lists.ts'
 import { checksOfRuns, checksOfStatuses, checksOfSuites, isSomeUnderWay } from './check-runs.ts'
-import { type CommitChecks, type CommitLists, openLists } from './commit-lists.ts'
+import { comparableTo } from './comparable.ts'
+import { readJobs, type WantedJobs } from './jobs.ts'
 import { findNamedChecks } from './named-checks.ts'
 import { type ClaimedRepository, claimedRepository, KEEPS_OBJECTS_MS } from './repository.ts'
+import { readWorkflowRuns, type WorkflowRuns } from './workflow-runs.ts'
 
 export async function findChecks(access: RestAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
   const claimed = await claimedRepository(access, query, context)
@@ -65,4 +75,59 @@ async function markOfUnknown(
   // An empty repository has no branch, and says so to who may read it.
   await api.find(`${repository.root}/commits/${branch}/check-runs?per_page=1`, CheckRunsAnswer, [409, 422])
   return missingCommitMark(query, now(), repository.createdAt, KEEPS_OBJECTS_MS)
+}
+
+/** The checks of a commit that the repository has. */
+export type CommitChecks = Pick<FoundChecks, 'canBeDeleted' | 'isGrowing' | 'changedAt' | 'comparable'> & {
+  readonly checks: readonly Check[]
+}
+
+export type CommitLists = ReturnType<typeof openLists>
+
+/** Limit of the names that are read by a list of each: more of them are cheaper to read as the whole list. */
+const MOST_NAMES = 2
+/** Limit of the names that are read by a list of each where the whole list has no end. */
+const MOST_NAMES_IN_NOISE = 16
+
+/** Opens the lists of one commit. Each is read once for all claims that wait for it. */
+export function openLists(claimed: ClaimedRepository, { sha, windowFrom }: ChecksQuery, context: CheckContext) {
+  const shared = <T>(what: string, read: () => Promise<T>) =>
+    context.cache.share(`github ${claimed.repository.id} ${what} ${sha}`, read)
+  let read: Promise<WorkflowRuns> | undefined
+
+  /** Reads the workflow runs, once in a check. */
+  function workflows(): Promise<WorkflowRuns> {
+    read ??= shared('workflows', () => readWorkflowRuns(claimed, sha))
+    return read
+  }
+
+  function checkRunsOfName(name: string) {
+    return shared(`checks ${JSON.stringify([name])}`, () => readCheckRuns(claimed, sha, new Set([name])))
+  }
+
+  /** Reads check runs. @param names the names of the only ones that are wanted */
+  async function checkRuns(names?: ReadonlySet<string>): ReturnType<typeof readCheckRuns> {
+    if (names === undefined) return shared('checks', () => readCheckRuns(claimed, sha))
+    if (names.size > MOST_NAMES) {
+      const what = `checks ${JSON.stringify([...names].sort())}`
+      const all = await shared(what, () => readCheckRuns(claimed, sha, names))
+      if (!isCutList(all) || names.size > MOST_NAMES_IN_NOISE) return all
+    }
+    const lists = await Promise.all([...names].map(checkRunsOfName))
+    if (lists.includes(undefined)) return undefined
+    if (lists.includes('hidden')) return 'hidden'
+    return { entries: lists.flatMap(entriesOf), isCut: lists.some(isCutList) }
+  }
+
+  return {
+    checkRuns,
+    /** Reads statuses. @param names the contexts of the only ones that are wanted */
+    statuses: (names?: ReadonlySet<string>) =>
+      shared(`statuses ${names ? JSON.stringify([...names].sort()) : ''}`, () => readStatuses(claimed, sha, names)),
+    suites: () => shared('suites', () => readCheckSuites(claimed, sha)),
+    workflows,
+    jobs: async (wanted: WantedJobs) => readJobs(claimed, await workflows(), wanted, context),
+    hasCommit: () => claimed.repository.isKnown(sha),
+    comparable: async () => comparableTo(claimed, { sha, windowFrom, runs: await workflows() }, context),
+  }
 }

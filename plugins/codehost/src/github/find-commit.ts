@@ -9,7 +9,14 @@ import {
 import { isBranchName } from '../actions/fields.ts'
 import { isLogDue } from '../actions/past.ts'
 import { knownReachable } from '../ancestry.ts'
-import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
+import {
+  type CommitFinding,
+  type CommitQuery,
+  type FoundCommit,
+  MOST_STAYS,
+  NO_COMMIT,
+  type Place,
+} from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
 import { isMadeAfter, markOf, matchesPusher } from '../forgetting.ts'
 import type { RestAccess } from '../rest.ts'
@@ -20,7 +27,6 @@ import {
   commitHistory,
   type LogEntry,
   type LoggedStay,
-  NO_COMMIT,
   newestRun,
   type PushLog,
 } from './push-log.ts'
@@ -37,10 +43,6 @@ import {
 const MAX_COMPARISONS = 16
 /** Limit of the pages that are read of the log of a branch that has the commit, to find when it came. */
 const MAX_LOG_PAGES_ON_BRANCH = 10
-/** Limit of the stays that are reported, the newest ones. */
-const MAX_STAYS = 8
-
-type Finding = Omit<FoundCommit, 'repositoryId' | 'repositoryName' | 'head' | 'ageMs'>
 
 export async function findCommit(access: RestAccess, query: CommitQuery, context: CheckContext): Promise<FoundCommit> {
   const { repository: slug, branch } = query
@@ -69,14 +71,14 @@ interface CommitLook {
   readonly context: CheckContext
 }
 
-async function findOnBranch(look: CommitLook): Promise<Finding> {
+async function findOnBranch(look: CommitLook): Promise<CommitFinding> {
   const place: Place = { at: 'branch' }
   // A commit that was seen in time came in time, whatever the log says.
   if (look.context.now() < look.query.inTimeUntil) return { place, ...(await describeArrival(look)) }
   return { place, ...(await searchLog(look)).told }
 }
 
-async function findOffBranch(look: CommitLook): Promise<Finding> {
+async function findOffBranch(look: CommitLook): Promise<CommitFinding> {
   const { repository, head, query, context } = look
   const { log, isListed, contains, history, isGapless, told } = await searchLog(look)
   // The log has the commit there now, and the answer about the branch is an older one.
@@ -113,7 +115,7 @@ async function searchLog(look: CommitLook) {
   const history = log && (await commitHistory(query.sha, log, contains, (known) => isEnough(known, query)))
   const isGapless =
     history !== undefined && history.since <= query.windowFrom && !isMadeAfter(query, repository.createdAt)
-  const told: Partial<Finding> = history ? describeHistory(history, isGapless, look) : {}
+  const told: Partial<CommitFinding> = history ? describeHistory(history, isGapless, look) : {}
   return { log, isListed: read !== undefined, contains, history, isGapless, told }
 }
 
@@ -121,7 +123,7 @@ async function searchLog(look: CommitLook) {
  * Tells of a commit that was seen in time since when it is there, and who pushed it. One request more, three at most. No verdict depends on it, so a
  * log that cannot be read adds nothing.
  */
-async function describeArrival({ repository, head, query, context }: CommitLook): Promise<Partial<Finding>> {
+async function describeArrival({ repository, head, query, context }: CommitLook): Promise<Partial<CommitFinding>> {
   const log = await context.cache
     .share(`github ${repository.id} log ${query.branch}`, () => repository.newestPushes(query.branch))
     .catch((error: unknown) => {
@@ -212,7 +214,7 @@ async function lostSince(
   repository: Repository,
   contains: Contains,
   query: CommitQuery,
-): Promise<Pick<Finding, 'stays' | 'mark'> | undefined> {
+): Promise<Pick<CommitFinding, 'stays' | 'mark'> | undefined> {
   const removals = isMadeAfter(query, repository.createdAt)
     ? undefined
     : await repository.removals(query.branch, query.windowFrom)
@@ -226,7 +228,7 @@ async function lostSince(
       stays.push({ appeared: { notAfter: at.notAfter }, removed: at, removedWhole: after === NO_COMMIT })
     }
   }
-  if (stays.length > 0) return { stays: stays.slice(0, MAX_STAYS), mark: 'may_have_been' }
+  if (stays.length > 0) return { stays: stays.slice(0, MOST_STAYS), mark: 'may_have_been' }
   return isKnown ? { mark: 'never_before' } : undefined
 }
 
@@ -253,10 +255,10 @@ function describeHistory(
   { stays, openAtStart }: CommitHistory,
   isGapless: boolean,
   { repository, query }: CommitLook,
-): Partial<Finding> {
+): Partial<CommitFinding> {
   if (!isGapless && stays.length === 0) return {}
   // A cut list does not tell which stay was the first.
-  const isComplete = isGapless && stays.length <= MAX_STAYS
+  const isComplete = isGapless && stays.length <= MOST_STAYS
   const reported = stays.map(({ arrival, removal }, index): Stay => {
     const isOldest = index === stays.length - 1
     const isExact = isComplete && !arrival.earlier && !(isOldest && openAtStart)
@@ -268,10 +270,14 @@ function describeHistory(
     }
   })
   const first = stays.findLast((stay) => mayBeClaimed(stay, query))
-  return { stays: reported.slice(0, MAX_STAYS), ...(first && describeStay(first, repository, query)) }
+  return { stays: reported.slice(0, MOST_STAYS), ...(first && describeStay(first, repository, query)) }
 }
 
-function describeStay({ arrival, removal }: LoggedStay, repository: Repository, query: CommitQuery): Partial<Finding> {
+function describeStay(
+  { arrival, removal }: LoggedStay,
+  repository: Repository,
+  query: CommitQuery,
+): Partial<CommitFinding> {
   const { entry, earlier } = arrival
   return {
     pushedAt: earlier ? undefined : entry.at.notBefore,

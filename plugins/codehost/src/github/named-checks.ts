@@ -17,7 +17,7 @@ import {
   reportersOf,
   withoutReplaced,
 } from './check-runs.ts'
-import type { CommitChecks, CommitLists } from './commit-lists.ts'
+import type { CommitChecks, CommitLists } from './checks.ts'
 import type { JobCheck } from './jobs.ts'
 import { fileOf } from './workflow-runs.ts'
 

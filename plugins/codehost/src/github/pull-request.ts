@@ -2,14 +2,22 @@
 
 import { type CheckContext, DestinationError, type LogTime } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
-import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
+import {
+  type FoundPullRequest,
+  type Held,
+  type Log,
+  NO_COMMIT,
+  type NumberQuery,
+  type PullRequest,
+  type PullRequestField,
+} from '../code-host.ts'
 import { byHostsClock, isInWindow } from '../forgetting.ts'
 import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { atLast, laterOf, logTime } from '../times.ts'
 import { type IssueEvent, PullRequestAnswer } from './answers.ts'
 import { BASE_CHANGES, type EventLog, FORCED, readEvents } from './events.ts'
 import { markOfMissingPull } from './numbers.ts'
-import { NO_COMMIT, readPushLog } from './push-log.ts'
+import { readPushLog } from './push-log.ts'
 import { type ClaimedRepository, claimedRepository, type Repository } from './repository.ts'
 
 const MOST_LOG_PAGES = 10

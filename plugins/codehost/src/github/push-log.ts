@@ -1,5 +1,6 @@
 /** Reads GitHub's push log of a branch, which tells from when and until when the branch had a commit. */
 import type { Instant, LogTime } from '@claimcheck/core/plugin'
+import { NO_COMMIT } from '../code-host.ts'
 import { logTime } from '../times.ts'
 import { ActivityAnswer } from './answers.ts'
 import { type GitHubApi, linkTo } from './api.ts'
@@ -50,7 +51,6 @@ export interface CommitHistory {
 /** Tells whether a tip has the commit in its history; `undefined` when it is not known. */
 export type Contains = (tip: string) => Promise<boolean | undefined>
 
-export const NO_COMMIT = '0'.repeat(40)
 const FAST_FORWARDS: ReadonlySet<string> = new Set(['push', 'pr_merge', 'merge_queue_merge'])
 
 const PAGE = 100

@@ -4,11 +4,11 @@
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
+import { missingCommitMark } from '../forgetting.ts'
 import { keepParts, sparingWhileWaiting } from '../lately.ts'
 import { GITLAB_JOBS, isNamed, isOfAccount } from '../reporters.ts'
 import type { RestAccess } from '../rest.ts'
 import { latestOf, notAfter } from '../times.ts'
-import { missingCommitMark } from '../without-log.ts'
 import { createGitLabApi } from './api.ts'
 import { comparableTo } from './comparable.ts'
 import { isOfFork, mergedResults, mergeRequestsOf } from './merged-results.ts'
@@ -22,8 +22,7 @@ import {
   readPostedBeside,
   startedBy,
 } from './pipelines.ts'
-import { isOwnTime, readProject, requireCode } from './project.ts'
-import { openRepository } from './repository.ts'
+import { isOwnTime, openRepository, readProject, requireCode } from './project.ts'
 import { type CountedPipeline, countedPipelines, hasEndedWell, lastOf } from './series.ts'
 
 /** The most pipelines whose jobs are read, and the most older ones where these matter. */

@@ -28,8 +28,7 @@ import {
   startedBy,
   toPipeline,
 } from './pipelines.ts'
-import type { Project } from './project.ts'
-import type { Repository } from './repository.ts'
+import type { Project, Repository } from './project.ts'
 
 interface ComparedProject {
   readonly api: GitLabApi

@@ -7,22 +7,27 @@ import {
   type Stay,
 } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
-import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
+import {
+  type CommitFinding,
+  type CommitQuery,
+  type FoundCommit,
+  MOST_STAYS,
+  NO_COMMIT,
+  type Place,
+} from '../code-host.ts'
 import { isMadeAfter, markOf, matchesPusher } from '../forgetting.ts'
 import type { RestAccess } from '../rest.ts'
 import { createGitLabApi, type GitLabApi } from './api.ts'
-import { type Project, readProject, requireCode } from './project.ts'
+import { openRepository, type Project, type Repository, readProject, requireCode } from './project.ts'
 import {
   type BranchLog,
   branchLog,
   type History,
   historyOf,
   type LoggedStay,
-  NO_COMMIT,
   type PushLog,
   readPushLog,
 } from './push-log.ts'
-import { openRepository, type Repository } from './repository.ts'
 
 /** Limit of the comparisons that one check asks for to find a commit's place in the push log. */
 const MAX_COMPARISONS = 16
@@ -34,10 +39,6 @@ const MAX_LOG_PAGES_DUE = 10
 const WRITTEN_WITHIN_MS = 5 * 60_000
 /** The time for which "Prune unreachable objects" of a project's settings leaves a commit. By itself, GitLab keeps a commit for two weeks. */
 const KEEPS_OBJECTS_MS = 30 * 60_000
-/** Limit of the stays that are reported, the newest ones. */
-const MAX_STAYS = 8
-
-type Finding = Omit<FoundCommit, 'repositoryId' | 'repositoryName' | 'head' | 'ageMs'>
 
 interface CommitLook {
   readonly api: GitLabApi
@@ -63,7 +64,7 @@ export async function findCommit(access: RestAccess, query: CommitQuery, context
   return { ...project.found, ...finding, head }
 }
 
-async function findOnBranch(look: CommitLook): Promise<Finding> {
+async function findOnBranch(look: CommitLook): Promise<CommitFinding> {
   const { query, context } = look
   const isInTime = context.now() < query.inTimeUntil
   const log = await readLog(look, isInTime ? 1 : MAX_LOG_PAGES_DUE)
@@ -77,7 +78,7 @@ async function findOnBranch(look: CommitLook): Promise<Finding> {
   return { place: { at: 'branch' }, stays, ...(current && describeStay(current, look)) }
 }
 
-async function findOffBranch(look: CommitLook): Promise<Finding> {
+async function findOffBranch(look: CommitLook): Promise<CommitFinding> {
   const { project, repository, query, context, head } = look
   const { place, isKnown } = await findElsewhere(look)
   const log = await readLog(look, query.sentAt >= query.inTimeUntil ? MAX_LOG_PAGES_DUE : MAX_LOG_PAGES)
@@ -158,7 +159,7 @@ function isGapless({ since }: BranchLog, { isWhole }: History, { project, query 
 
 function staysOf({ stays }: History, isGapless: boolean): readonly Stay[] | undefined {
   if (!isGapless && stays.length === 0) return undefined
-  return stays.slice(0, MAX_STAYS).map(({ arrival, removal }) => ({
+  return stays.slice(0, MOST_STAYS).map(({ arrival, removal }) => ({
     appeared: { notAfter: arrival.at },
     removed: removal && { notAfter: removal.at },
     removedWhole: removal && removal.after === NO_COMMIT,
@@ -166,7 +167,10 @@ function staysOf({ stays }: History, isGapless: boolean): readonly Stay[] | unde
 }
 
 /** Describes a stay. Its `pushedAt` is the time when the log wrote it down. */
-function describeStay({ arrival, isExact, removal }: LoggedStay, { project, query }: CommitLook): Partial<Finding> {
+function describeStay(
+  { arrival, isExact, removal }: LoggedStay,
+  { project, query }: CommitLook,
+): Partial<CommitFinding> {
   const { at, by } = arrival
   return {
     pushedAt: isExact ? at : undefined,

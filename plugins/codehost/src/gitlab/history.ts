@@ -1,12 +1,15 @@
 /**
- * Reads what GitLab logs of merge requests and issues: versions, changes of state and of targets. It shows them to tokens alone. They are in the
- * order of their ids, and their times prove nothing, because owners may choose the time of a change: so they only say what may have been.
+ * Reads what GitLab logs of merge requests and issues, and tells of those that it does not show whether their numbers were ever given out. The logs
+ * have versions, changes of state and of targets, and are shown to tokens alone. They are in the order of their ids, and their times prove nothing,
+ * because owners may choose the time of a change: so they only say what may have been.
  */
-import { isDestinationError, type LogTime, type Static } from '@claimcheck/core/plugin'
+import { isDestinationError, type LogTime, type Mark, type Static } from '@claimcheck/core/plugin'
+import { isLogDue } from '../actions/past.ts'
 import type { Held, Log, NumberQuery, PullRequestField } from '../code-host.ts'
-import { byHostsClock, isInWindow, unlessCut } from '../forgetting.ts'
+import { byHostsClock, isFarAbove, isInWindow, unlessCut, wasSeen } from '../forgetting.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { notAfter } from '../times.ts'
-import { type MergeRequestAnswer, NotesAnswer, StateEventsAnswer, VersionsAnswer } from './answers.ts'
+import { type MergeRequestAnswer, NotesAnswer, NumbersAnswer, StateEventsAnswer, VersionsAnswer } from './answers.ts'
 import { collectAll, type GitLabApi } from './api.ts'
 import type { Project } from './project.ts'
 
@@ -130,4 +133,32 @@ const UNREAD: ReadonlySet<string> = new Set(['forbidden', 'unauthorized', 'too_l
 function toChange({ body, created_at }: { readonly body: string; readonly created_at: string }): TargetChange {
   const [, from, to] = CHANGES.map((form) => form.exec(body)).find(Boolean) ?? []
   return { at: notAfter(created_at), from, to }
+}
+
+/** Number of the newest entries that are listed: the newest by time need not have the highest number, as owners may choose the time of an issue. */
+const NEWEST = 20
+
+/**
+ * Marks a merge request or an issue that is not shown. Numbers are not given again. A number that is not above the highest was deleted, or is hidden,
+ * as those of banned accounts are. The number above it may have been the highest, and deleted by an owner; of those further above, several would have
+ * been.
+ * @param list the path of the list, which has to be readable with these credentials
+ * @param isWithoutTrace tells whether the project keeps nothing of that number that it keeps of those in the list; without it, it may keep nothing
+ */
+export async function markOfMissing(
+  api: GitLabApi,
+  { id }: Project,
+  list: string,
+  query: NumberQuery,
+  isWithoutTrace?: (shown: Static<typeof NumbersAnswer>) => Promise<boolean>,
+): Promise<Mark | undefined> {
+  if (wasSeen(query)) return 'may_have_been'
+  if (!isLogDue(query)) return undefined
+  const { number } = query
+  const { value } = await api.get(`${list}&order_by=created_at&sort=desc&per_page=${NEWEST}`, NumbersAnswer)
+  if (value.some(({ project_id }) => project_id !== id)) throw unexpectedAnswer()
+  const highest = Math.max(0, ...value.map(({ iid }) => iid))
+  if (isFarAbove(number, highest)) return 'never_before'
+  if (number <= highest || !(await isWithoutTrace?.(value))) return 'may_have_been'
+  return number > highest + 1 ? 'never_before' : undefined
 }

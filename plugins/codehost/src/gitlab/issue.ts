@@ -5,8 +5,7 @@ import type { FoundIssue, Issue, NumberQuery } from '../code-host.ts'
 import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { IssueAnswer } from './answers.ts'
 import { createGitLabApi } from './api.ts'
-import { closingsOf } from './history.ts'
-import { markOfMissing } from './numbers.ts'
+import { closingsOf, markOfMissing } from './history.ts'
 import { type Project, readProject, seesConfidentialIssues } from './project.ts'
 
 export async function findIssue(access: RestAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {

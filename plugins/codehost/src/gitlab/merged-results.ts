@@ -6,8 +6,7 @@ import { unexpectedAnswer } from '../rest.ts'
 import { type MergeRequestOf, MergeRequestsOfAnswer, PipelinesAnswer, ProtectedBranchAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 import { type Pipeline, toPipeline } from './pipelines.ts'
-import type { Project } from './project.ts'
-import type { Repository } from './repository.ts'
+import type { Project, Repository } from './project.ts'
 
 const MOST_REQUESTS = 3
 

@@ -7,11 +7,9 @@ import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
 import { MergeRequestAnswer } from './answers.ts'
 import { createGitLabApi, type GitLabApi } from './api.ts'
-import { heldBy, readTargetChanges } from './history.ts'
-import { markOfMissing } from './numbers.ts'
-import { isOwnTime, type Project, readProject, requireCode } from './project.ts'
+import { heldBy, markOfMissing, readTargetChanges } from './history.ts'
+import { isOwnTime, openRepository, type Project, type Repository, readProject, requireCode } from './project.ts'
 import { readPushLog } from './push-log.ts'
-import { openRepository, type Repository } from './repository.ts'
 
 export async function findMergeRequest(
   access: RestAccess,

@@ -3,6 +3,7 @@
  * only. They do not say whether a push was forced, and of several branches that were pushed together they name none: that is a gap.
  */
 import { type Instant, isDestinationError } from '@claimcheck/core/plugin'
+import { NO_COMMIT } from '../code-host.ts'
 import { logTime } from '../times.ts'
 import { EventsAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
@@ -39,9 +40,6 @@ export interface BranchLog {
   /** The time after which no event is of this branch, or of branches that it does not name. */
   readonly unmovedSince: Instant
 }
-
-/** The id that stands for no commit: before a branch was created, and after it was removed. */
-export const NO_COMMIT = '0'.repeat(40)
 
 const DAY_MS = 24 * 60 * 60_000
 const PAGE = 100

@@ -6,8 +6,7 @@ import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { ReleaseAnswer } from './answers.ts'
 import { createGitLabApi } from './api.ts'
-import { isOwnTime, readProject, requireCode } from './project.ts'
-import { openRepository } from './repository.ts'
+import { isOwnTime, openRepository, readProject, requireCode } from './project.ts'
 
 /**
  * The age that an answer about a tag may have. Releases are read from the database, and tags from the repository itself: Gitaly reads from a node of its cluster only while that is up to date.

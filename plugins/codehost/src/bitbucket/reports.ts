@@ -1,12 +1,38 @@
-/** Reads the runs of Bitbucket Pipelines, which no account can post. */
-
+/** Reads what reports on a commit at Bitbucket Cloud: statuses, which tell their keys and not who posted them, and runs of Pipelines, which no account can post. */
 import { DestinationError } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
 import { BITBUCKET_JOBS, workflow } from '../reporters.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { notAfter } from '../times.ts'
-import { PAGE, type Pipeline, PipelinesAnswer } from './answers.ts'
-import type { Repository } from './repository.ts'
+import { PAGE, type Pipeline, PipelinesAnswer, type StatusAnswer, StatusesAnswer } from './answers.ts'
+import { linkedPage, type Repository } from './repository.ts'
+
+/** Reads the statuses of a commit, of which each replaces the one that had its key; undefined where the repository does not have the commit. */
+export async function readStatuses(
+  { api, root }: Repository,
+  sha: string,
+): Promise<readonly StatusAnswer[] | undefined> {
+  let statuses: StatusAnswer[] | undefined
+  const path = `${root}/commit/${sha}/statuses?pagelen=${PAGE}`
+  for await (const { values } of api.pages(path, StatusesAnswer, linkedPage)) {
+    statuses = [...(statuses ?? []), ...values]
+  }
+  return statuses
+}
+
+export function statusName({ name, key }: Pick<StatusAnswer, 'name' | 'key'>): string {
+  return name || key
+}
+
+const RUN = /^https:\/\/bitbucket\.org\/([^/]+\/[^/]+)\/(?:addon\/)?pipelines\//
+
+/**
+ * Tells whether a status leads to a run of Pipelines of this repository. A status that leads to another repository may have been posted here, and no
+ * run here speaks for it.
+ */
+export function isOfRun({ url }: StatusAnswer, slug: string): boolean {
+  return RUN.exec(url ?? '')?.[1]?.toLowerCase() === slug.toLowerCase()
+}
 
 /** The identifiers of Pipelines in claims. */
 export const PIPELINES: readonly string[] = [BITBUCKET_JOBS, workflow('bitbucket-pipelines.yml')]
