@@ -9,7 +9,6 @@ import { keepParts, sparingWhileWaiting } from '../lately.ts'
 import { GITLAB_JOBS, isNamed, isOfAccount } from '../reporters.ts'
 import type { RestAccess } from '../rest.ts'
 import { latestOf, notAfter } from '../times.ts'
-import { createGitLabApi } from './api.ts'
 import { comparableTo } from './comparable.ts'
 import { isOfFork, mergedResults, mergeRequestsOf } from './merged-results.ts'
 import {
@@ -22,7 +21,7 @@ import {
   readPostedBeside,
   startedBy,
 } from './pipelines.ts'
-import { isOwnTime, openRepository, readProject, requireCode } from './project.ts'
+import { isOwnTime, openProject, requireCode } from './project.ts'
 import { type CountedPipeline, countedPipelines, hasEndedWell, lastOf } from './series.ts'
 
 /** The most pipelines whose jobs are read, and the most older ones where these matter. */
@@ -37,13 +36,11 @@ async function readChecks(
   isWaiting: boolean,
 ): Promise<FoundChecks> {
   const { sha, checks: wanted } = query
-  const api = createGitLabApi(access, context)
-  const project = await readProject(api, query, context, isWaiting)
-  const { found } = project
-  const repository = openRepository(api, project, context)
+  const project = await openProject(access, query, context, isWaiting)
+  const { found, repository } = project
   // That something may fail is no pass of what a claim names.
   const countsAll = wanted !== undefined
-  const opened = openPipelines(api, project, { sha, countsAll })
+  const opened = openPipelines(project, { sha, countsAll })
   const source = isWaiting
     ? keepPipelines(opened, `gitlab ${project.id} ${sha} ${countsAll}`, countsAll, context)
     : opened
@@ -56,14 +53,11 @@ async function readChecks(
   const pipelines = await countedPipelines(source, listed)
   let asked: ReturnType<typeof mergeRequestsOf> | undefined
   const mergeRequests = () => {
-    asked ??= mergeRequestsOf(api, project, sha)
+    asked ??= mergeRequestsOf(project, sha)
     return asked
   }
   const more = async () =>
-    countedPipelines(
-      source,
-      await mergedResults(api, project, { sha, mergeRequests: await mergeRequests() }, repository),
-    )
+    countedPipelines(source, await mergedResults(project, { sha, mergeRequests: await mergeRequests() }))
   // GitLab shows the pipelines of a merge request's fork with it, which are not this project's.
   if (listed.length === 0 && (await mergeRequests()).some(isOfFork)) throw new DestinationError('forbidden')
   // Checks in the part that a cut list leaves out may have passed before, so that nothing in it is blamed.
@@ -85,7 +79,7 @@ async function readChecks(
     changedAt,
     async comparable() {
       const claimed = { sha, runs, pipelines: all, mergeRequests: await mergeRequests() }
-      return comparableTo({ api, project, repository, seesPosted }, claimed, query, context)
+      return comparableTo({ project, seesPosted }, claimed, query, context)
     },
   }
 }
@@ -137,22 +131,20 @@ function isOwn(pipeline: Pick<CountedPipeline, 'source'>): boolean {
   return pipeline.source !== EXTERNAL
 }
 
-interface AllChecks {
-  readonly checks: readonly Check[]
-  readonly runs: readonly Run[]
-  /** All that were read. */
-  readonly all: readonly CountedPipeline[]
-}
-
 /**
  * Finds all that the newest pipelines show; where no job of theirs is red, also the pipelines that they started, and who posted statuses: what
  * somebody posted as red is named by itself, so that it is known when it has passed since, and not by the pipeline that it turned red.
+ * @returns with `all` pipelines that were read
  */
 async function findAllChecks(
   source: Pipelines,
   { pipelines, more }: CommitPipelines,
   seesPosted: boolean,
-): Promise<AllChecks> {
+): Promise<{
+  readonly checks: readonly Check[]
+  readonly runs: readonly Run[]
+  readonly all: readonly CountedPipeline[]
+}> {
   const { jobs, states, runs: ownRuns } = await allIn(source, pipelines)
   const own = [...jobs, ...states]
   const isToldByIt = jobs.some(isRed) || own.some(({ outcome }) => outcome === 'pending')

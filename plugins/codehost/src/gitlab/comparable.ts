@@ -16,7 +16,6 @@ import {
 import { keptForLong } from '../lately.ts'
 import { accountId } from '../reporters.ts'
 import { EventsAnswer, MergedAnswer, type MergeRequestOf, PipelinesAnswer, TagsAnswer } from './answers.ts'
-import type { GitLabApi } from './api.ts'
 import { isOfFork } from './merged-results.ts'
 import {
   BY_HOST,
@@ -28,12 +27,10 @@ import {
   startedBy,
   toPipeline,
 } from './pipelines.ts'
-import type { Project, Repository } from './project.ts'
+import type { Project } from './project.ts'
 
 interface ComparedProject {
-  readonly api: GitLabApi
   readonly project: Project
-  readonly repository: Repository
   /** Tells whether posted statuses are shown, which they are to tokens alone. */
   readonly seesPosted: boolean
 }
@@ -66,14 +63,14 @@ export async function comparableTo(
   const branch = project.answer.default_branch
   const begun = pipelines.filter(isStarted).map((pipeline) => runOf(pipeline, runs, project))
   const starters = runs.filter(({ source }) => BY_HOST.has(source)).flatMap(({ startedBy }) => startedBy ?? [])
-  const pusher = starters.length > 0 ? starters : await pushersOf(compared, sha)
+  const pusher = starters.length > 0 ? starters : await pushersOf(project, sha)
   const isTold = pusher.length > 0 && (seesPosted || begun.length > 0)
   // Unknown pushers may have posted what is green.
   if (!branch || !isTold) return { commits: [], begun, refs: [], owners: [] }
   const authors = mergeRequests.flatMap(({ author }) => author?.id ?? [])
   const owners = [...new Set([...pusher, ...authors])].map(accountId)
   const open = mergeRequests.filter(({ state }) => state === 'opened')
-  const isTip = (await compared.repository.head(branch)) === sha
+  const isTip = (await project.repository.head(branch)) === sha
   const refs = refsOf(begun, { isTip, openFrom: open.map((one) => (isOfFork(one) ? 'fork' : 'here')) })
   const before = comparableBefore(query)
   const known = await keptForLong(context, `gitlab ${project.id} comparable ${before}`, () =>
@@ -86,23 +83,23 @@ export async function comparableTo(
     )
   const commits = await ofKind('default')
   if (mergeRequests.length > 0) commits.push(...(await ofKind('pull_request')))
-  const alike = refs.includes('tag') ? [] : tagsAlike(await readTags(compared), sha)
+  const alike = refs.includes('tag') ? [] : tagsAlike(await readTags(project), sha)
   const ran = await Promise.all(
-    alike.map((tag) => keptForLong(context, `gitlab ${project.id} tag ${tag.name}`, () => hasRun(compared, tag))),
+    alike.map((tag) => keptForLong(context, `gitlab ${project.id} tag ${tag.name}`, () => hasRun(project, tag))),
   )
   const ofTag: RunReport = { file: FILE, isOnlyFile: true, event: 'push', ref: 'tag' }
   return { commits, begun, refs, owners, ofTags: ran.includes(true) ? [ofTag] : [] }
 }
 
 /** Lists the tags that were made last; none where they may not be read. */
-async function readTags({ api, project }: ComparedProject): Promise<readonly TaggedCommit[]> {
-  const list = `${project.path}/repository/tags?order_by=updated&sort=desc&per_page=20`
+async function readTags({ api, path }: Project): Promise<readonly TaggedCommit[]> {
+  const list = `${path}/repository/tags?order_by=updated&sort=desc&per_page=20`
   const { value = [] } = await api.find(list, TagsAnswer, [401, 403, 404])
   return value.map(({ name, commit }) => ({ name, sha: commit.id }))
 }
 
-async function hasRun({ api, project }: ComparedProject, { name, sha }: TaggedCommit): Promise<boolean> {
-  const list = `${project.path}/pipelines?ref=${encodeURIComponent(name)}&sha=${sha}&source=push&per_page=1`
+async function hasRun({ api, path }: Project, { name, sha }: TaggedCommit): Promise<boolean> {
+  const list = `${path}/pipelines?ref=${encodeURIComponent(name)}&sha=${sha}&source=push&per_page=1`
   return (await api.get(list, PipelinesAnswer)).value.map(toPipeline).some(isStarted)
 }
 
@@ -124,19 +121,19 @@ function kindOf({ ref, source }: Pick<Pipeline, 'ref' | 'source'>, { answer }: P
 }
 
 /** Finds the accounts that pushed a commit, by the project's events. */
-async function pushersOf({ api, project }: ComparedProject, sha: string): Promise<readonly number[]> {
-  const list = `${project.path}/events?action=pushed&sort=desc&per_page=${LIST}`
+async function pushersOf({ api, path }: Project, sha: string): Promise<readonly number[]> {
+  const list = `${path}/events?action=pushed&sort=desc&per_page=${LIST}`
   const { value = [] } = await api.find(list, EventsAnswer, [401, 403, 404])
   return value.filter(({ push_data }) => push_data.commit_to === sha).flatMap(({ author_id }) => author_id ?? [])
 }
 
 async function readKnown(compared: ComparedProject, before: number): Promise<readonly KnownCommit[]> {
-  const { api, project } = compared
+  const { project } = compared
   const branch = project.answer.default_branch!
   const until = new Date(before).toISOString()
   const list = async (more: string) => {
     const path = `${project.path}/pipelines?updated_before=${until}&order_by=id&sort=desc&per_page=${LIST}${more}`
-    const { value } = await api.get(path, PipelinesAnswer)
+    const { value } = await project.api.get(path, PipelinesAnswer)
     return value.map(toPipeline).filter(({ updatedAt = until }) => Date.parse(updatedAt) <= before)
   }
   const ofBranch = `&ref=${encodeURIComponent(branch)}`
@@ -147,7 +144,7 @@ async function readKnown(compared: ComparedProject, before: number): Promise<rea
   // A clock, and a person, can fill the list.
   const isFlooded = newest.length >= FULL && shasOf(newest).length < MOST_COMMITS
   const onDefault = isFlooded ? [...newest, ...(await list(`${ofBranch}&source=push`))] : newest
-  const merged = await mergedHeads(compared, before)
+  const merged = await mergedHeads(project, before)
   const onOthers = merged.length > 0 ? await list('') : []
   const all = [...new Map([...onDefault, ...onOthers].map((one) => [one.id, one])).values()]
   const shas = shasOf(onDefault).slice(0, MOST_COMMITS)
@@ -166,20 +163,20 @@ async function readKnown(compared: ComparedProject, before: number): Promise<rea
 }
 
 /** Lists the newest commits of the last merge requests that were merged. */
-async function mergedHeads({ api, project }: ComparedProject, before: number): Promise<readonly string[]> {
-  const path = `${project.path}/merge_requests?state=merged&order_by=updated_at&sort=desc&per_page=20`
-  const { value = [] } = await api.find(path, MergedAnswer, [401, 403, 404])
+async function mergedHeads({ api, path }: Project, before: number): Promise<readonly string[]> {
+  const list = `${path}/merge_requests?state=merged&order_by=updated_at&sort=desc&per_page=20`
+  const { value = [] } = await api.find(list, MergedAnswer, [401, 403, 404])
   const isBefore = ({ merged_at }: (typeof value)[number]) =>
     typeof merged_at === 'string' && Date.parse(merged_at) <= before
   return unique(value.filter(isBefore).flatMap(({ sha }) => sha ?? []))
 }
 
 async function readReports(
-  { api, project, seesPosted }: ComparedProject,
+  { project, seesPosted }: ComparedProject,
   sha: string,
   pipelines: readonly Pipeline[],
 ): Promise<Pick<KnownCommit, 'reports' | 'owners'>> {
-  const source = openPipelines(api, project, { sha, countsAll: false })
+  const source = openPipelines(project, { sha, countsAll: false })
   const own = pipelines.filter(isStarted)
   const runs = await source.runs(own, 'jobs')
   const beside = seesPosted ? await readPostedBeside(source, runs) : []

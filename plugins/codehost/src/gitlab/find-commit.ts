@@ -17,8 +17,7 @@ import {
 } from '../code-host.ts'
 import { isMadeAfter, markOf, matchesPusher } from '../forgetting.ts'
 import type { RestAccess } from '../rest.ts'
-import { createGitLabApi, type GitLabApi } from './api.ts'
-import { openRepository, type Project, type Repository, readProject, requireCode } from './project.ts'
+import { openProject, type Project, requireCode } from './project.ts'
 import {
   type BranchLog,
   branchLog,
@@ -41,9 +40,7 @@ const WRITTEN_WITHIN_MS = 5 * 60_000
 const KEEPS_OBJECTS_MS = 30 * 60_000
 
 interface CommitLook {
-  readonly api: GitLabApi
   readonly project: Project
-  readonly repository: Repository
   /** The tip of the branch. */
   readonly head: string | undefined
   readonly onBranch: boolean
@@ -52,14 +49,13 @@ interface CommitLook {
 }
 
 export async function findCommit(access: RestAccess, query: CommitQuery, context: CheckContext): Promise<FoundCommit> {
-  const api = createGitLabApi(access, context)
-  const project = await readProject(api, query, context)
+  const project = await openProject(access, query, context)
   requireCode(project)
-  const repository = openRepository(api, project, context)
+  const { repository } = project
   const head = await repository.head(query.branch)
   // Only the branch's own history tells that it has the commit: forks share objects.
   const onBranch = head !== undefined && (await repository.contains(query.sha, head)) === true
-  const look = { api, project, repository, head, onBranch, query, context }
+  const look = { project, head, onBranch, query, context }
   const finding = onBranch ? await findOnBranch(look) : await findOffBranch(look)
   return { ...project.found, ...finding, head }
 }
@@ -79,7 +75,7 @@ async function findOnBranch(look: CommitLook): Promise<CommitFinding> {
 }
 
 async function findOffBranch(look: CommitLook): Promise<CommitFinding> {
-  const { project, repository, query, context, head } = look
+  const { project, query, context, head } = look
   const { place, isKnown } = await findElsewhere(look)
   const log = await readLog(look, query.sentAt >= query.inTimeUntil ? MAX_LOG_PAGES_DUE : MAX_LOG_PAGES)
   const history = log && (await historyOf(log, tipsHolding({ ...look, isKnown }, log, MAX_COMPARISONS), () => false))
@@ -95,14 +91,14 @@ async function findOffBranch(look: CommitLook): Promise<CommitFinding> {
     isKnown,
     keepsObjects: context.now() - query.claimedAt <= KEEPS_OBJECTS_MS,
     repositoryCreatedAt: project.madeBy,
-    isAncestor: (older, newer) => repository.contains(older, newer),
+    isAncestor: (older, newer) => project.repository.contains(older, newer),
   })
   return { place, ...told, mark }
 }
 
 /** Reads the log of the branch; undefined where it cannot be read. */
 async function readLog(
-  { api, project, head, onBranch, query, context }: CommitLook,
+  { project, head, onBranch, query, context }: CommitLook,
   most: number,
 ): Promise<BranchLog | undefined> {
   const { windowFrom, branch } = query
@@ -110,7 +106,7 @@ async function readLog(
   try {
     const log = await context.cache.share(
       `gitlab ${project.id} pushes ${day} ${most}`,
-      (): Promise<PushLog> => readPushLog(api, project, { reachingBackTo: day * 3_600_000, most }),
+      (): Promise<PushLog> => readPushLog(project, { reachingBackTo: day * 3_600_000, most }),
     )
     return branchLog(log, branch, head)
   } catch (error) {
@@ -124,7 +120,13 @@ async function readLog(
 
 /** Creates the question which tips in the log have the commit. @param most limit of the comparisons that it may ask for */
 function tipsHolding(
-  { repository, head, onBranch, query: { sha }, isKnown = true }: CommitLook & { readonly isKnown?: boolean },
+  {
+    project: { repository },
+    head,
+    onBranch,
+    query: { sha },
+    isKnown = true,
+  }: CommitLook & { readonly isKnown?: boolean },
   { moves }: BranchLog,
   most: number,
 ): (tip: string) => Promise<boolean | undefined> {
@@ -182,11 +184,10 @@ function describeStay(
 
 /** Finds another branch that has the commit, the default branch before others. @throws DestinationError when that cannot be read */
 async function findElsewhere({
-  repository,
   project,
   query: { sha, branch },
 }: CommitLook): Promise<{ readonly place: Place; readonly isKnown: boolean }> {
-  const names = await repository.branchesWith(sha)
+  const names = await project.repository.branchesWith(sha)
   if (names === undefined) return { place: { at: 'nowhere' }, isKnown: false }
   // The commit was pushed to the claimed branch while we were reading: the next read will show it.
   if (names.includes(branch)) throw new DestinationError('unavailable')

@@ -10,7 +10,7 @@ import { byHostsClock, isFarAbove, isInWindow, unlessCut, wasSeen } from '../for
 import { unexpectedAnswer } from '../rest.ts'
 import { notAfter } from '../times.ts'
 import { type MergeRequestAnswer, NotesAnswer, NumbersAnswer, StateEventsAnswer, VersionsAnswer } from './answers.ts'
-import { collectAll, type GitLabApi } from './api.ts'
+import { collectAll } from './api.ts'
 import type { Project } from './project.ts'
 
 const PAGE = { size: 100, most: 10 }
@@ -20,13 +20,10 @@ const PAGE = { size: 100, most: 10 }
  * closed, nor that it was not.
  * @param item the path of the issue
  */
-export async function closingsOf(
-  api: GitLabApi,
-  project: Project,
-  item: string,
-  query: NumberQuery,
-): Promise<Log<Held> | undefined> {
-  const events = await unlessCut(() => collectAll(api.pages(`${item}/resource_state_events`, StateEventsAnswer, PAGE)))
+export async function closingsOf(project: Project, item: string, query: NumberQuery): Promise<Log<Held> | undefined> {
+  const events = await unlessCut(() =>
+    collectAll(project.api.pages(`${item}/resource_state_events`, StateEventsAnswer, PAGE)),
+  )
   if (events === 'cut') return events
   const changes = events.filter(({ state }) => state === 'closed' || state === 'reopened')
   if (changes.length === 0) return []
@@ -38,37 +35,35 @@ export async function closingsOf(
  * closed.
  */
 export async function heldBy(
-  api: GitLabApi,
   project: Project,
   mergeRequest: MergeRequestAnswer,
   asked: { field: PullRequestField; openedAt?: LogTime; query: NumberQuery },
 ): Promise<Log<Held> | undefined> {
   const { iid, sha } = mergeRequest
-  const path = `${project.path}/merge_requests/${iid}`
-  const versions = await unlessCut(() => collectAll(api.pages(`${path}/versions`, VersionsAnswer, PAGE)))
+  const versions = await unlessCut(() =>
+    collectAll(project.api.pages(`${project.path}/merge_requests/${iid}/versions`, VersionsAnswer, PAGE)),
+  )
   if (versions === 'cut') return versions
   const [newest] = versions
   // A merge request may not have versions yet, which are made in the background.
   if (!newest) return undefined
   if (newest.head_commit_sha !== sha) return 'cut'
   const { field, openedAt } = asked
-  if (field === 'base') return targetsOf(api, project, mergeRequest, versions, asked)
+  if (field === 'base') return targetsOf(project, mergeRequest, versions, asked)
   return versions.length === 1
     ? [{ value: sha, since: openedAt }]
     : versions.toReversed().map(({ head_commit_sha }) => ({ value: head_commit_sha }))
 }
 
 async function targetsOf(
-  api: GitLabApi,
   project: Project,
   { iid, target_branch: value }: MergeRequestAnswer,
   versions: Static<typeof VersionsAnswer>,
   { openedAt, query }: { openedAt?: LogTime; query: NumberQuery },
 ): Promise<Log<Held> | undefined> {
-  const path = `${project.path}/merge_requests/${iid}`
   const isFirst = versions.length === 1
-  if (isFirst && (await wasAlwaysOpen(api, path))) return [{ value, since: openedAt }]
-  const changes = await readTargetChanges(api, path)
+  if (isFirst && (await wasAlwaysOpen(project, iid))) return [{ value, since: openedAt }]
+  const changes = await readTargetChanges(project, iid)
   if (changes === undefined) {
     const mayHaveMoved = isFirst || versions.slice(0, -1).some((version) => isInWindow(version, project.found, query))
     return mayHaveMoved ? [{}, { value }] : undefined
@@ -83,8 +78,9 @@ async function targetsOf(
 }
 
 /** Tells whether a merge request was never closed nor merged; false where that may not be read. */
-async function wasAlwaysOpen(api: GitLabApi, path: string): Promise<boolean> {
-  const { value } = await api.find(`${path}/resource_state_events?per_page=1`, StateEventsAnswer, [401, 403, 404])
+async function wasAlwaysOpen({ api, path }: Project, number: number): Promise<boolean> {
+  const events = `${path}/merge_requests/${number}/resource_state_events?per_page=1`
+  const { value } = await api.find(events, StateEventsAnswer, [401, 403, 404])
   return value !== undefined && value.length === 0
 }
 
@@ -105,18 +101,18 @@ const CHANGES = [
  * Reads the changes of a merge request's target from its system notes, newest first: GitLab writes one for each, also of one that is closed or
  * merged, which makes no new version. Nobody can write or date such a note.
  *
- * @param mergeRequest the path of the merge request
  * @param reachingBackTo by GitLab's clock: older ones are not needed
  * @returns undefined where they may not be read, or are too many
  */
 export async function readTargetChanges(
-  api: GitLabApi,
-  mergeRequest: string,
+  { api, path }: Project,
+  number: number,
   reachingBackTo = Number.NEGATIVE_INFINITY,
 ): Promise<readonly TargetChange[] | undefined> {
   const changes: TargetChange[] = []
+  const list = `${path}/merge_requests/${number}/notes?sort=desc&order_by=created_at`
   try {
-    for await (const notes of api.pages(`${mergeRequest}/notes?sort=desc&order_by=created_at`, NotesAnswer, PAGE)) {
+    for await (const notes of api.pages(list, NotesAnswer, PAGE)) {
       changes.push(...notes.filter(({ system, body }) => system && ABOUT_TARGET.test(body)).map(toChange))
       if (notes.some(({ created_at }) => Date.parse(created_at) < reachingBackTo)) break
     }
@@ -146,8 +142,7 @@ const NEWEST = 20
  * @param isWithoutTrace tells whether the project keeps nothing of that number that it keeps of those in the list; without it, it may keep nothing
  */
 export async function markOfMissing(
-  api: GitLabApi,
-  { id }: Project,
+  { id, api }: Project,
   list: string,
   query: NumberQuery,
   isWithoutTrace?: (shown: Static<typeof NumbersAnswer>) => Promise<boolean>,

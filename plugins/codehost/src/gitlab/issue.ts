@@ -4,26 +4,24 @@ import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundIssue, Issue, NumberQuery } from '../code-host.ts'
 import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { IssueAnswer } from './answers.ts'
-import { createGitLabApi } from './api.ts'
 import { closingsOf, markOfMissing } from './history.ts'
-import { type Project, readProject, seesConfidentialIssues } from './project.ts'
+import { openProject, type Project, seesConfidentialIssues } from './project.ts'
 
 export async function findIssue(access: RestAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {
-  const api = createGitLabApi(access, context)
-  const project = await readProject(api, query, context)
-  const { path, answer, found } = project
+  const project = await openProject(access, query, context)
+  const { api, path, answer, found } = project
   const list = `${path}/issues`
   const { value: issue } = await context.cache.share(`gitlab ${project.id} issue ${query.number}`, () =>
     api.find(`${list}/${query.number}`, IssueAnswer),
   )
   if (issue) {
-    const closings = () => closingsOf(api, project, `${list}/${query.number}`, query)
+    const closings = () => closingsOf(project, `${list}/${query.number}`, query)
     const shown = toIssue(issue, project, query)
     return { ...found, issue: { ...shown, closings: access.token === undefined ? undefined : closings } }
   }
   // The list is empty where a project has no issues for these credentials; confidential ones are left out of it.
   if (!answer.issues_enabled || !seesConfidentialIssues(project)) throw new DestinationError('forbidden')
-  const mark = await markOfMissing(api, project, `${list}?state=all&scope=all`, query)
+  const mark = await markOfMissing(project, `${list}?state=all&scope=all`, query)
   return { ...found, issue: undefined, mark }
 }
 

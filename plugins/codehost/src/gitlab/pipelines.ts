@@ -14,7 +14,7 @@ import {
   StatusesAnswer,
   VariablesAnswer,
 } from './answers.ts'
-import { collectAll, type GitLabApi } from './api.ts'
+import { collectAll } from './api.ts'
 import { isOwnTime, type Project } from './project.ts'
 
 export interface Pipeline {
@@ -80,11 +80,10 @@ const OTHER_FILES: ReadonlySet<string> = new Set(['parent_pipeline', 'security_o
 
 /** Opens the pipelines of a commit. @param countsAll true if failures count also where the pipeline forgives them */
 export function openPipelines(
-  api: GitLabApi,
   project: Project,
   { sha, countsAll }: { readonly sha: string; readonly countsAll: boolean },
 ) {
-  const { path, answer } = project
+  const { api, path, answer } = project
   const file = answer.ci_config_path || USUAL_FILE
 
   const ownTime = (time: string | null | undefined) => (time && isOwnTime(time, project) ? time : undefined)

@@ -3,27 +3,32 @@ import { type CheckContext, clockBehindMs, DestinationError } from '@claimcheck/
 import { isReachable } from '../ancestry.ts'
 import type { RepositoryQuery } from '../code-host.ts'
 import { keepParts } from '../lately.ts'
-import { unexpectedAnswer } from '../rest.ts'
+import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { CommitAnswer, HoldersAnswer, ParentsAnswer, ProjectAnswer, RefAnswer } from './answers.ts'
-import type { GitLabApi } from './api.ts'
+import { createGitLabApi, type GitLabApi } from './api.ts'
 
-export type Project = Awaited<ReturnType<typeof readProject>>
+export type Project = Awaited<ReturnType<typeof openProject>>
 
 /** The age that answers may have: GitLab reads from a replica of its database as long as that is not further behind. Milliseconds. */
-export const AGE_MS = 60_000
+const AGE_MS = 60_000
 
 /** The level of the Planner, the first of the roles that see confidential issues. */
 const SEES_CONFIDENTIAL = 15
 
-/** Reads a project. @throws DestinationError `forbidden` when we cannot see it: it is private, missing, or the permission is */
-export async function readProject(
-  api: GitLabApi,
+/**
+ * Reads the claimed project, and opens what is read by it: the API and its git repository.
+ * @param isWaiting what was read lately is as good
+ * @throws DestinationError `forbidden` when we cannot see it: it is private, missing, or the permission is
+ */
+export async function openProject(
+  access: RestAccess,
   { repository }: Pick<RepositoryQuery, 'repository'>,
-  context: Pick<CheckContext, 'cache' | 'now'>,
+  context: CheckContext,
   isWaiting = false,
 ) {
   const { now } = context
-  return keepParts(context, isWaiting).long(`gitlab ${repository}`, async () => {
+  const api = createGitLabApi(access, context)
+  const shown = await keepParts(context, isWaiting).long(`gitlab ${repository}`, async () => {
     const { value: answer, headers } = await api.get(`/projects/${encodeURIComponent(repository)}`, ProjectAnswer)
     const behindMs = clockBehindMs(headers, now())
     const createdAt = Date.parse(answer.created_at)
@@ -48,6 +53,7 @@ export async function readProject(
       },
     }
   })
+  return { ...shown, api, repository: openRepository(api, shown, context) }
 }
 
 /** Requires the right to read code. @throws DestinationError `forbidden` where these credentials may see that the project exists, and not its code */
@@ -62,13 +68,15 @@ export function seesConfidentialIssues({ answer: { permissions } }: Project): bo
 }
 
 /** Tells whether a time is GitLab's own: one from before the project was made came with it from elsewhere, and whoever imported it could choose it. */
-export function isOwnTime(text: string, { createdAt }: Project): boolean {
+export function isOwnTime(text: string, { createdAt }: Pick<Project, 'createdAt'>): boolean {
   return Date.parse(text) >= createdAt
 }
 
-export type Repository = ReturnType<typeof openRepository>
-
-export function openRepository(api: GitLabApi, { id, path }: Project, { cache }: Pick<CheckContext, 'cache'>) {
+function openRepository(
+  api: GitLabApi,
+  { id, path }: { readonly id: number; readonly path: string },
+  { cache }: Pick<CheckContext, 'cache'>,
+) {
   const root = `${path}/repository`
 
   async function tipOf(kind: 'branches' | 'tags', name: string): Promise<string | undefined> {

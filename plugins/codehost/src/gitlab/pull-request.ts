@@ -6,9 +6,8 @@ import { unlessCut } from '../forgetting.ts'
 import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
 import { MergeRequestAnswer } from './answers.ts'
-import { createGitLabApi, type GitLabApi } from './api.ts'
 import { heldBy, markOfMissing, readTargetChanges } from './history.ts'
-import { isOwnTime, openRepository, type Project, type Repository, readProject, requireCode } from './project.ts'
+import { isOwnTime, openProject, type Project, requireCode } from './project.ts'
 import { readPushLog } from './push-log.ts'
 
 export async function findMergeRequest(
@@ -16,24 +15,22 @@ export async function findMergeRequest(
   query: NumberQuery,
   context: CheckContext,
 ): Promise<FoundPullRequest> {
-  const api = createGitLabApi(access, context)
-  const project = await readProject(api, query, context)
-  const { path, answer, found } = project
+  const project = await openProject(access, query, context)
+  const { api, path, answer, found, repository } = project
   const list = `${path}/merge_requests`
   const { value: mergeRequest } = await context.cache.share(`gitlab ${project.id} merge request ${query.number}`, () =>
     api.find(`${list}/${query.number}`, MergeRequestAnswer),
   )
   if (mergeRequest) {
-    const target = await targetOfMerge(api, project, mergeRequest)
-    const repository = openRepository(api, project, context)
-    const pullRequest = toPullRequest({ ...mergeRequest, ...target }, project, query, repository)
+    const target = await targetOfMerge(project, mergeRequest)
+    const pullRequest = toPullRequest({ ...mergeRequest, ...target }, project, query)
     const { openedAt } = pullRequest
-    const log = (field: PullRequestField) => heldBy(api, project, mergeRequest, { field, openedAt, query })
+    const log = (field: PullRequestField) => heldBy(project, mergeRequest, { field, openedAt, query })
     return { ...found, pullRequest: { ...pullRequest, log: access.token === undefined ? undefined : log } }
   }
   if (!answer.merge_requests_enabled) throw new DestinationError('forbidden')
-  const { keepsMergeRequest } = openRepository(api, project, context)
-  const mark = await markOfMissing(api, project, `${list}?state=all&scope=all`, query, async (shown) => {
+  const { keepsMergeRequest } = repository
+  const mark = await markOfMissing(project, `${list}?state=all&scope=all`, query, async (shown) => {
     if (query.sentAt - query.claimedAt > KEEPS_REFS_MS) return false
     // The ref of an open merge request is there, where the API tells of such refs.
     const open = shown.find(({ state }) => state === 'opened')
@@ -47,14 +44,13 @@ export async function findMergeRequest(
  * the merge was.
  */
 async function targetOfMerge(
-  api: GitLabApi,
   project: Project,
   { iid, state, target_branch, merged_at, updated_at, ...landing }: MergeRequestAnswer,
 ): Promise<{ readonly target_branch: string; readonly isBaseUnsure?: boolean }> {
   const mergedAt = Date.parse(merged_at ?? '')
   const isTouched = state === 'merged' && Date.parse(updated_at ?? '') > mergedAt + MERGE_MS
   if (!isTouched) return { target_branch }
-  const changes = await readTargetChanges(api, `${project.path}/merge_requests/${iid}`, mergedAt)
+  const changes = await readTargetChanges(project, iid, mergedAt)
   if (changes) {
     const [first] = changes.slice(-1)
     return {
@@ -62,7 +58,7 @@ async function targetOfMerge(
       isBaseUnsure: first !== undefined && first.from === undefined,
     }
   }
-  const log = await unlessCut(() => readPushLog(api, project, { reachingBackTo: mergedAt - MERGE_MS, most: 3 }))
+  const log = await unlessCut(() => readPushLog(project, { reachingBackTo: mergedAt - MERGE_MS, most: 3 }))
   const landed = landedOf({ state, ...landing })
   const isLogged = log !== 'cut' && log.moves.some(({ branch, after }) => branch === target_branch && after === landed)
   return { target_branch, isBaseUnsure: !isLogged }
@@ -87,7 +83,6 @@ function toPullRequest(
   answer: MergeRequestAnswer & { readonly isBaseUnsure?: boolean },
   project: Project,
   { number }: NumberQuery,
-  repository: Repository,
 ): PullRequest {
   const { iid, project_id, target_project_id, state, target_branch, sha, draft, created_at, merged_at } = answer
   if (iid !== number) throw unexpectedAnswer()
@@ -100,7 +95,7 @@ function toPullRequest(
   const merge = landed !== null && {
     mergeCommit: landed,
     squashCommit: answer.squash_commit_sha || undefined,
-    isOnBase: () => isOnBranch(landed, target_branch, repository, project),
+    isOnBase: () => isOnBranch(landed, target_branch, project),
   }
   return {
     state: state === 'opened' ? 'open' : state,
@@ -116,12 +111,8 @@ function toPullRequest(
 }
 
 /** Tells whether the target has a merge: GitLab alone says that there was one, by a merge of its own or by a push that it found on the target. */
-async function isOnBranch(
-  sha: string,
-  branch: string,
-  repository: Repository,
-  project: Project,
-): Promise<boolean | 'gone'> {
+async function isOnBranch(sha: string, branch: string, project: Project): Promise<boolean | 'gone'> {
+  const { repository } = project
   const tip = await repository.head(branch)
   if (tip !== undefined) return (await repository.contains(sha, tip)) === true
   requireCode(project)

@@ -6,7 +6,6 @@ import { type Instant, isDestinationError } from '@claimcheck/core/plugin'
 import { NO_COMMIT } from '../code-host.ts'
 import { logTime } from '../times.ts'
 import { EventsAnswer } from './answers.ts'
-import type { GitLabApi } from './api.ts'
 import { isOwnTime, type Project } from './project.ts'
 
 /** A move of a branch from one tip to another. */
@@ -46,7 +45,6 @@ const PAGE = 100
 
 /** Reads the push log of a project. @param most limit of the pages; older entries are not read */
 export async function readPushLog(
-  api: GitLabApi,
   project: Project,
   { reachingBackTo, most }: { readonly reachingBackTo: Instant; readonly most: number },
 ): Promise<PushLog> {
@@ -56,7 +54,7 @@ export async function readPushLog(
   let [pages, isShort, hasHidden] = [0, false, false]
   const list = `${project.path}/events?action=pushed&sort=desc&after=${after}`
   try {
-    for await (const events of api.pages(list, EventsAnswer, { size: PAGE, most })) {
+    for await (const events of project.api.pages(list, EventsAnswer, { size: PAGE, most })) {
       pages++
       // Entries that these credentials may not see are left out of a page: only of the last one nothing shows it.
       hasHidden ||= isShort
@@ -76,7 +74,7 @@ export async function readPushLog(
 }
 
 /** The day two days before, so that no zone makes it a later one. */
-export function dayBefore(at: Instant): string {
+function dayBefore(at: Instant): string {
   return new Date(at - 2 * DAY_MS).toISOString().slice(0, 10)
 }
 

@@ -5,8 +5,7 @@ import type { FoundRelease, ReleaseQuery } from '../code-host.ts'
 import { type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { ReleaseAnswer } from './answers.ts'
-import { createGitLabApi } from './api.ts'
-import { isOwnTime, openRepository, readProject, requireCode } from './project.ts'
+import { isOwnTime, openProject, requireCode } from './project.ts'
 
 /**
  * The age that an answer about a tag may have. Releases are read from the database, and tags from the repository itself: Gitaly reads from a node of its cluster only while that is up to date.
@@ -20,14 +19,13 @@ export async function findRelease(
   context: CheckContext,
 ): Promise<FoundRelease> {
   const { tag } = query
-  const api = createGitLabApi(access, context)
-  const project = await readProject(api, query, context)
+  const project = await openProject(access, query, context)
   // Credentials that may not read code see releases in part, and not by their tag.
   requireCode(project)
   const { value: release } = await context.cache.share(`gitlab ${project.id} release ${tag}`, () =>
-    api.find(`${project.path}/releases/${encodeURIComponent(tag)}`, ReleaseAnswer),
+    project.api.find(`${project.path}/releases/${encodeURIComponent(tag)}`, ReleaseAnswer),
   )
-  const tagged = () => openRepository(api, project, context).tagged(tag)
+  const tagged = () => project.repository.tagged(tag)
   // GitLab makes no release without a tag.
   if (!release) {
     const isTagged = (await tagged()) !== undefined
