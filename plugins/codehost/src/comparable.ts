@@ -178,7 +178,7 @@ function isOfPush(report: Report): report is RunReport {
   return isRun(report) && !report.isChained
 }
 
-export function isRun(report: Report): report is RunReport {
+function isRun(report: Report): report is RunReport {
   return 'file' in report
 }
 

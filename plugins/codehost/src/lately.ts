@@ -8,20 +8,14 @@ export const LONG_MS = 10 * 60_000
 /** The time for which a claim that waits does without a part of what is reported that is all green. Milliseconds. */
 const SHORT_MS = 2 * 60_000
 
-interface Keeping<T> {
-  readonly keptMs?: number
-  /** Chooses what is kept; everything, when left out. */
-  isKept?(value: T): boolean
-}
-
 export type KeepingContext = { readonly cache: CheckCache; now(): Instant }
 
-/** Reads once in ten minutes, for all checks that share the cache. */
+/** Reads once in ten minutes, for all checks that share the cache. @param isKept chooses what is kept; everything, when left out */
 export async function keptForLong<T>(
   { cache, now }: KeepingContext,
   key: string,
   read: () => Promise<T>,
-  { keptMs = LONG_MS, isKept = () => true }: Keeping<T> = {},
+  { keptMs = LONG_MS, isKept = () => true }: { readonly keptMs?: number; isKept?(value: T): boolean } = {},
 ): Promise<T> {
   const recall = () => {
     const kept = cache.get(key) as { readonly at: Instant; readonly value: T } | undefined

@@ -90,8 +90,8 @@ export function defineAction<P extends TSchema, F extends TSchema, X extends Fou
         const found = await reader(provider.readers)!(access, { ...params, ...query }, context)
         refuseAnotherRepository(found, query)
         refuseAnotherOwner(found, query, context.connection, provider)
-        const observation = withoutGaps(await observe(found, claim, query))
-        return isMadeAfter(query, found.repositoryCreatedAt) ? withoutBlame(observation) : observation
+        const observation = await observe(found, claim, query)
+        return withoutGaps(isMadeAfter(query, found.repositoryCreatedAt) ? withoutBlame(observation) : observation)
       },
     })
   }
@@ -142,12 +142,12 @@ function refuseAnotherOwner(
 }
 
 /** Blames nobody for what is not there: a place that is younger than the claim forgot what was there before. */
-function withoutBlame<F>({ stays, ...seen }: Observation<F>): Observation<F> {
+function withoutBlame<F>(seen: Observation<F>): Observation<F> {
   const isShown = seen.kind === 'present' && seen.differs.length === 0
   return {
     ...seen,
-    ...(stays && { stays: stays.map((stay) => ({ ...stay, appeared: atLast(stay.appeared) })) }),
-    ...(!isShown && { mark: 'may_have_been' as const }),
+    stays: seen.stays?.map((stay) => ({ ...stay, appeared: atLast(stay.appeared) })),
+    mark: isShown ? seen.mark : 'may_have_been',
   }
 }
 

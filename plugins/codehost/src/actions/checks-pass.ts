@@ -8,7 +8,16 @@ import type { Check, FoundChecks, RepositoryQuery, WantedCheck } from '../code-h
 import { isNamed } from '../reporters.ts'
 import { atLast } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
-import { claimedSha, closedObject, commonProfile, Host, MINUTE_MS, repositoryFacts, repositoryWords } from './fields.ts'
+import {
+  claimedSha,
+  closedObject,
+  commonProfile,
+  Host,
+  MINUTE_MS,
+  onlyTrue,
+  repositoryFacts,
+  repositoryWords,
+} from './fields.ts'
 import { haveAllPassed, redFact, redNames, reportedByFact, reportersFact, seenFact, seenNames } from './reported-by.ts'
 import { findUnsettled, type Tally, type Unsettled } from './settled.ts'
 
@@ -83,7 +92,7 @@ const Facts = closedObject({
 })
 type Facts = Static<typeof Facts>
 
-export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
+const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.checks.pass',
   ...commonProfile,
   underWay: 'under_way',
@@ -193,16 +202,17 @@ function factsOf({ isNamed, counted, missing }: Tally, { isGrowing }: FoundCheck
     counted: counted.length,
     reported_by: reportersFact(counted),
     red: redNames(counted),
-    ...(isUnderWay && { under_way: true as const, ...(!isNamed && { settles: true as const }) }),
+    under_way: onlyTrue(isUnderWay),
+    settles: onlyTrue(isUnderWay && !isNamed),
   }
 }
 
 function unsettledFacts({ awaited, isUnderWay, isUntold }: Unsettled, counted: readonly Check[]): Partial<Facts> {
   return {
     settling: true,
-    ...(isUnderWay && { under_way: true }),
+    under_way: onlyTrue(isUnderWay),
     awaited: awaited > 0 ? awaited : undefined,
-    unnamed: isUntold || undefined,
+    unnamed: onlyTrue(isUntold),
     seen: isUntold ? seenNames(counted) : undefined,
   }
 }

@@ -58,7 +58,7 @@ const Facts = closedObject({
   ),
 })
 
-export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
+const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.commit.push',
   ...commonProfile,
   summary: 'A commit was pushed: it can be reached from the named branch of the repository.',

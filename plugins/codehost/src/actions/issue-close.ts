@@ -44,7 +44,7 @@ const Facts = closedObject({
   preexisting: preexistingFact('By the host, it was closed more than the tolerance before the claim.'),
 })
 
-export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
+const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.issue.close',
   ...commonProfile,
   summary: 'An issue was closed.',

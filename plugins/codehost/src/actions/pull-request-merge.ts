@@ -31,7 +31,7 @@ const Facts = closedObject({
   merged_at: timeFact('Merged at', "When it was merged, by the host's own clock."),
 })
 
-export const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts> = {
+const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.pull_request.merge',
   ...commonProfile,
   summary: 'A pull request was merged, and the commit that came of it is on its base.',

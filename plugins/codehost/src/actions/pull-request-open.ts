@@ -20,7 +20,7 @@ const Facts = closedObject({
   draft: Type.Optional(Type.Boolean({ title: 'Draft', description: 'It is marked as not ready to be merged.' })),
 })
 
-export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> = {
+const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.pull_request.open',
   ...commonProfile,
   summary: 'A pull request was opened, with the named base and head commit.',

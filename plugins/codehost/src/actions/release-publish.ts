@@ -49,7 +49,7 @@ const Facts = closedObject({
   preexisting: preexistingFact('By the host, it was published more than the tolerance before the claim.'),
 })
 
-export const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> = {
+const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.release.publish',
   ...commonProfile,
   summary: 'A release was published for the named tag.',

@@ -34,7 +34,7 @@ type NextPage<T extends TSchema> = (page: Static<T>) => string | undefined
 
 const MOST_PAGES = 10
 
-export function createBitbucketApi({ baseUrl, token }: RestAccess, context: Pick<CheckContext, 'http'>): BitbucketApi {
+function createBitbucketApi({ baseUrl, token }: RestAccess, context: Pick<CheckContext, 'http'>): BitbucketApi {
   const rest = createRest(baseUrl, bearer(token), context)
   return {
     ...rest,

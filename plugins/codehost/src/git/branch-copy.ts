@@ -241,7 +241,7 @@ function isMissing(error: unknown, branch: string): boolean {
 }
 
 /** Reads the sizes of the files in which the objects are. Bytes. */
-export async function packSizes(folder: string): Promise<number[]> {
+async function packSizes(folder: string): Promise<number[]> {
   const packs = join(folder, 'objects', 'pack')
   const names = await readdir(packs).catch(() => [])
   const objects = names.filter((name) => !name.endsWith('.promisor'))
@@ -249,7 +249,7 @@ export async function packSizes(folder: string): Promise<number[]> {
 }
 
 /** Reads the ids of the commits whose parents were not fetched. */
-export async function shallowIds(folder: string): Promise<ReadonlySet<string>> {
+async function shallowIds(folder: string): Promise<ReadonlySet<string>> {
   const text = await readFile(join(folder, 'shallow'), 'latin1').catch((error: NodeJS.ErrnoException) => {
     // Without the file of shallow ids, all parents are here. An error is no sign of that.
     if (error.code === 'ENOENT') return ''
@@ -263,13 +263,13 @@ export async function shallowIds(folder: string): Promise<ReadonlySet<string>> {
  * names can contain `refs/heads/`.
  * @param fetched the text of FETCH_HEAD
  */
-export function tipIn(fetched: string, branch: string): string | undefined {
+function tipIn(fetched: string, branch: string): string | undefined {
   const [, tip, what] = /^([0-9a-f]{40})\t(?:not-for-merge)?\t(.*)\n$/.exec(fetched) ?? []
   return what?.startsWith(`branch '${branch}' of `) ? tip : undefined
 }
 
 /** Removes the locks and unfinished packs of a git that was killed. */
-export async function removeLeftovers(folder: string): Promise<void> {
+async function removeLeftovers(folder: string): Promise<void> {
   const names = await readdir(folder, { recursive: true }).catch(() => [])
   const leftovers = names.filter((name) => name.endsWith('.lock') || /(?:^|\/)tmp_/.test(name))
   await Promise.all(leftovers.map((name) => rm(join(folder, name), { force: true })))

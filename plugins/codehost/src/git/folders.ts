@@ -63,7 +63,7 @@ export function createOwnFolder() {
 }
 
 /** Removes a folder, also while a process of git that was just killed may still write. */
-export function removeFolder(folder: string): Promise<void> {
+function removeFolder(folder: string): Promise<void> {
   return rm(folder, { recursive: true, force: true, maxRetries: 3 })
 }
 

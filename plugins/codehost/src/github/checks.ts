@@ -90,7 +90,7 @@ const MOST_NAMES = 2
 const MOST_NAMES_IN_NOISE = 16
 
 /** Opens the lists of one commit. Each is read once for all claims that wait for it. */
-export function openLists(claimed: ClaimedRepository, { sha, windowFrom }: ChecksQuery, context: CheckContext) {
+function openLists(claimed: ClaimedRepository, { sha, windowFrom }: ChecksQuery, context: CheckContext) {
   const shared = <T>(what: string, read: () => Promise<T>) =>
     context.cache.share(`github ${claimed.repository.id} ${what} ${sha}`, read)
   let read: Promise<WorkflowRuns> | undefined

@@ -112,7 +112,8 @@ async function readActivities(
   type?: string,
 ) {
   const ref = `refs/heads/${branch}`
-  const query = new URLSearchParams({ ref, per_page: String(PAGE), ...(type ? { activity_type: type } : {}) })
+  const query = new URLSearchParams({ ref, per_page: String(PAGE) })
+  if (type !== undefined) query.set('activity_type', type)
   const activities: ActivityAnswer = []
   let [isWhole, isReached] = [false, false]
   for (let page = 1; page <= most; page++) {
@@ -136,7 +137,7 @@ async function readActivities(
  * @param activities newest first
  * @param isWhole true if the host has no older entries
  */
-export function toPushLog(activities: ActivityAnswer, isWhole: boolean): PushLog {
+function toPushLog(activities: ActivityAnswer, isWhole: boolean): PushLog {
   const gap = activities.findIndex(({ before }, i) => i + 1 < activities.length && before !== activities[i + 1]!.after)
   const entries = activities.slice(0, gap === -1 ? undefined : gap + 1).map(toEntry)
   const [start = NO_COMMIT] = entries.slice(-1).map(({ before }) => before)
