@@ -2,14 +2,7 @@
  * Finds a commit at a host without a push log, and marks what such a host may have forgotten: a commit that is not on the branch now may have been
  * there and gone. The rules say when, so that a merged and deleted branch blames nobody.
  */
-import {
-  type CheckContext,
-  DestinationError,
-  type Instant,
-  isDestinationError,
-  type LogTime,
-  type Mark,
-} from '@claimcheck/core/plugin'
+import { type CheckContext, type Instant, isDestinationError, type LogTime, type Mark } from '@claimcheck/core/plugin'
 import { isBranchName } from './actions/fields.ts'
 import type { CommitQuery, FoundCommit, FoundRepository, Held, Place, RepositoryQuery } from './code-host.ts'
 import { logTime } from './times.ts'
@@ -133,31 +126,6 @@ async function wasRewritten({ previous }: CommitQuery, { isAncestor }: Surroundi
 
 /** The time for which hosts keep commits that nothing names: git prunes them after two weeks, and hosts may do it sooner, but not within this. */
 export const KEEPS_OBJECTS_MS = 24 * 60 * 60_000
-
-/** The host's own account of which repository it is. */
-export interface Identity {
-  readonly repositoryId: string
-  /** The repository's path, `<owner>/<repo>`. At Bitbucket Data Center, a person's project is `~<name>`. */
-  readonly repositoryName: string
-  readonly clockBehindMs: number | undefined
-}
-
-/**
- * Identifies the repository that an answer of one of its parts names.
- * @param show reads the repository itself
- * @throws DestinationError `ambiguous_claim` when that is another one
- */
-export async function identifyPart(
-  named: Identity | undefined,
-  slug: string,
-  show: () => Promise<Identity>,
-): Promise<Identity> {
-  if (named?.repositoryName.toLowerCase() === slug.toLowerCase()) return named
-  // The repository has another name now, or a part of another repository was shown.
-  const shown = await show()
-  if (named && named.repositoryId !== shown.repositoryId) throw new DestinationError('ambiguous_claim')
-  return shown
-}
 
 interface Histories {
   /** The tip of the claimed branch; undefined where there is no such branch. */

@@ -1,4 +1,4 @@
-/** Sends requests to the REST APIs of hosts: their paths, the schemas of their answers, and what their failures mean. */
+/** Sends requests to the REST APIs of hosts: their paths, the schemas of their answers, which repository these are of, and what failures mean. */
 import {
   type Auth,
   type CheckContext,
@@ -83,4 +83,29 @@ export function httpFailure(response: Response, now: Instant, message = ''): Des
 /** The failure of a host that answered something else than was asked for. */
 export function unexpectedAnswer(): DestinationError {
   return new DestinationError('unexpected_response', { status: 200 })
+}
+
+/** The host's own account of which repository it is. */
+export interface Identity {
+  readonly repositoryId: string
+  /** The repository's path, `<owner>/<repo>`. At Bitbucket Data Center, a person's project is `~<name>`. */
+  readonly repositoryName: string
+  readonly clockBehindMs: number | undefined
+}
+
+/**
+ * Identifies the repository that an answer of one of its parts names.
+ * @param show reads the repository itself
+ * @throws DestinationError `ambiguous_claim` when that is another one
+ */
+export async function identifyPart(
+  named: Identity | undefined,
+  slug: string,
+  show: () => Promise<Identity>,
+): Promise<Identity> {
+  if (named?.repositoryName.toLowerCase() === slug.toLowerCase()) return named
+  // The repository has another name now, or a part of another repository was shown.
+  const shown = await show()
+  if (named && named.repositoryId !== shown.repositoryId) throw new DestinationError('ambiguous_claim')
+  return shown
 }

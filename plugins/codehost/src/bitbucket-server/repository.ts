@@ -13,8 +13,8 @@ import { RepositoryPath } from '../actions/fields.ts'
 import { isReachable } from '../ancestry.ts'
 import type { CommitQuery, FoundCommit } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { findInHistories, type Identity, identifyPart } from '../forgetting.ts'
-import { createRest, type Rest, type RestAccess, unexpectedAnswer } from '../rest.ts'
+import { findInHistories } from '../forgetting.ts'
+import { createRest, type Identity, identifyPart, type Rest, type RestAccess, unexpectedAnswer } from '../rest.ts'
 import { BranchesAnswer, CommitAnswer, CommitsAnswer, type PageOf, RefsAnswer, RepositoryAnswer } from './answers.ts'
 
 export interface ServerApi extends Rest {

@@ -12,8 +12,16 @@ import {
 import { isReachable } from '../ancestry.ts'
 import type { CommitQuery, FoundCommit } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { findInHistories, type Identity, identifyPart } from '../forgetting.ts'
-import { createRest, escapePath, type Rest, type RestAccess, unexpectedAnswer } from '../rest.ts'
+import { findInHistories } from '../forgetting.ts'
+import {
+  createRest,
+  escapePath,
+  type Identity,
+  identifyPart,
+  type Rest,
+  type RestAccess,
+  unexpectedAnswer,
+} from '../rest.ts'
 import { logTime } from '../times.ts'
 import {
   BranchAnswer,
