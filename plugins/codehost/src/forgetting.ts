@@ -140,6 +140,7 @@ interface Histories {
   createdAt?(): Promise<Instant>
 }
 
+/** Finds a commit on the claimed branch, on another one, or nowhere. The result has no times. */
 export async function findInHistories(
   query: CommitQuery,
   { now }: Pick<CheckContext, 'now'>,

@@ -114,6 +114,7 @@ interface KeptFolder<T> {
   users: number
 }
 
+/** Keeps folders between checks: one for each key, the least recently used ones removed beyond a total size. */
 export function createKeptFolders<T extends FolderContent>(own: OwnFolder, maxBytes: number) {
   /** The folders by their keys, the least recently used one first. */
   const entries = new Map<string, KeptFolder<T>>()

@@ -196,6 +196,7 @@ export function inLines(onLines: (lines: Buffer) => void): (chunk: Buffer) => vo
   }
 }
 
+/** The oldest version of git that will do: older ones ignore `http.curloptResolve`, and are not pinned to an address. */
 const MIN_VERSION = [2, 37] as const
 
 // Tries the limit on memory: a system on which the memory of git cannot be limited is not one to run it on.

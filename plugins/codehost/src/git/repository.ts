@@ -88,7 +88,10 @@ export function openGitRepository(
   }
 }
 
-/** Finds a commit. @param repositories the copies that this host keeps of repositories */
+/**
+ * Finds a commit at a git server, which keeps no push log that we can read, so that the result has no times.
+ * @param repositories the copies that this host keeps of repositories
+ */
 export async function findCommit(
   access: GitAccess,
   query: CommitQuery,

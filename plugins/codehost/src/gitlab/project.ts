@@ -72,6 +72,7 @@ export function isOwnTime(text: string, { createdAt }: Pick<Project, 'createdAt'
   return Date.parse(text) >= createdAt
 }
 
+/** Opens the git repository. Each question has the one endpoint whose answer is reliable for it. */
 function openRepository(
   api: GitLabApi,
   { id, path }: { readonly id: number; readonly path: string },
