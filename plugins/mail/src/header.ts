@@ -50,33 +50,62 @@ export function rightSideOf(id: string): string {
   return id.slice(id.lastIndexOf('@') + 1).toLowerCase()
 }
 
-/**
- * Lists the addresses in a field of recipients, `Ann <ann@acme.example>, team: bob@acme.example;`, each with its domain in lower case, and in
- * both of its forms where it has letters beyond ASCII.
- */
-export function addressesIn(field: string): string[] {
-  return splitList(field).flatMap((entry) => {
-    // The address is in angle brackets, behind a name and a route.
-    const bracketed = /<(?:[^<>:]*:)?([^<>]*)>\s*$/.exec(entry)?.[1]
-    // A local part in quotes may have spaces.
-    const address = (bracketed ?? entry).replaceAll(/("(?:[^"\\]|\\.)*")|\s+/gs, '$1')
-    return address.includes('@') ? formsOf(normalizeAddress(address)) : []
-  })
+/** The addresses in a field of recipients. */
+export interface Addresses {
+  readonly named: readonly string[]
+  /** Tells whether the field has no entry that may be an address in a form that programs read differently. */
+  readonly isClear: boolean
 }
 
-/** Splits a list of addresses at commas and at the bounds of groups, and leaves the groups' names out. */
-function splitList(field: string): string[] {
-  const entries = ['']
+/** Limit of an address's length (RFC 5321 4.5.3.1): the work for a domain beyond ASCII grows with the square of it. */
+const LONGEST_ADDRESS = 320
+const ADDRESS = /^(?:"(?:[^"\\]|\\.)*"|[^\s"(),:;<>@[\]\\])+@(?:\[[^\s[\]\\]*\]|[^\s"(),:;<>@[\]\\]+)$/s
+
+/**
+ * Lists the addresses in a field of recipients, `Ann <ann@acme.example>, team: bob@acme.example;`, each with its domain in lower case, and in
+ * both of its forms where it has letters beyond ASCII. Anybody writes such a field, so that each step takes linear time.
+ */
+export function addressesIn(field: string): Addresses {
+  const { entries, isClosed } = splitList(field)
+  const addresses = entries.filter((entry) => entry.includes('@')).map(addressIn)
+  const clear = addresses.filter((address) => address !== undefined)
+  return {
+    named: clear.flatMap((address) => formsOf(normalizeAddress(address))),
+    isClear: isClosed && clear.length === addresses.length,
+  }
+}
+
+/** Reads the address of an entry; undefined for a text that is none. */
+function addressIn(entry: string): string | undefined {
+  // The address is in angle brackets, behind a name and a route.
+  const bracketed = /<(?:[^<>:]*:)?([^<>]*)>$/.exec(entry.trim())?.[1]
+  const text = (bracketed ?? entry).trim()
+  if (text.length > LONGEST_ADDRESS) return undefined
+  // Old forms have blanks around the dots and the @.
+  const address = text.replaceAll(/("(?:[^"\\]|\\.)*")|\s*([.@])\s*/gs, '$1$2')
+  return ADDRESS.test(address) ? address : undefined
+}
+
+/** Splits a list of addresses at commas and at the bounds of groups, and leaves the groups' names out. A quotation that stays open ends it. */
+function splitList(field: string): { readonly entries: readonly string[]; readonly isClosed: boolean } {
+  const text = withoutComments(field)
+  const entries: string[] = []
+  let from = 0
   // A route and an address of IPv6 have colons.
   let isInBrackets = false
-  for (const [token] of withoutComments(field).matchAll(/"(?:[^"\\]|\\.)*"|./gs)) {
-    if (token === '<' || token === '[') isInBrackets = true
-    else if (token === '>' || token === ']') isInBrackets = false
-    if (isInBrackets || !/^[,;:]$/.test(token)) entries.push(entries.pop() + token)
-    else if (token === ':') entries.splice(-1, 1, '')
-    else entries.push('')
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]!
+    if (char === '"') {
+      const end = endOfQuoted(text, at)
+      if (end === undefined) return { entries, isClosed: false }
+      at = end - 1
+    } else if (/[<>[\]]/.test(char)) isInBrackets = /[<[]/.test(char)
+    else if (!isInBrackets && /[,;:]/.test(char)) {
+      if (char !== ':') entries.push(text.slice(from, at))
+      from = at + 1
+    }
   }
-  return entries
+  return { entries: [...entries, text.slice(from)], isClosed: true }
 }
 
 function withoutComments(text: string): string {
@@ -96,6 +125,7 @@ function withoutComments(text: string): string {
 function formsOf(address: string): string[] {
   const at = address.lastIndexOf('@') + 1
   const [local, domain] = [address.slice(0, at), address.slice(at)]
+  if (!/[^\0-\x7f]|(?:^|\.)xn--/.test(domain)) return [address]
   const others = [domainToASCII(domain), domainToUnicode(domain)].filter((form) => form !== '' && form !== domain)
   return [address, ...others.map((form) => local + form)]
 }

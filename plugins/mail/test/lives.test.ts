@@ -310,3 +310,31 @@ t.test('a copy that is there takes five commands behind the login, and changes n
   ])
   t.equal(requests, 7)
 })
+
+/** Fields of recipients that took seconds or minutes where each character was looked at again for those behind it. */
+const LONG_FIELDS: readonly (readonly [title: string, field: string])[] = [
+  ['a quotation that stays open', `"${'\\"'.repeat(40_000)}`],
+  ['quotations in an address', `<${'"'.repeat(100_001)}@a.example>`],
+  ['blanks in an address', `a${' '.repeat(100_000)}b@a.example`],
+  ['brackets that open', '<'.repeat(100_000)],
+  ['colons in brackets', `<${'a:'.repeat(50_000)}@a.example>`],
+  ['comments that open', '('.repeat(100_000)],
+  ['a domain beyond ASCII', `a@${'äö'.repeat(20_000)}.example`],
+  ['domains beyond ASCII', Array.from({ length: 25 }, () => `a@${'äö'.repeat(2000)}.example`).join()],
+  ['fields of one name', Array.from({ length: 10_000 }, () => 'a@a.example').join('\r\nCc: ')],
+]
+
+t.test('a field of recipients takes little time, whatever is in it', async (t) => {
+  for (const [title, field] of LONG_FIELDS) {
+    const startedAt = performance.now()
+    const { verdict } = await live(t, {
+      there: [
+        [BEFORE, [OLD, message(2, ID, -1000, `To: bob@acme.example\r\nCc: ${Buffer.from(field).toString('latin1')}`)]],
+      ],
+      params: { to_fingerprint: [fingerprintOf('bob@acme.example')] },
+    })
+    const tookMs = performance.now() - startedAt
+    t.equal(verdict, 'verified', title)
+    t.ok(tookMs < 2000, `${title}: ${Math.round(tookMs)} ms`)
+  }
+})

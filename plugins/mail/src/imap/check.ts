@@ -69,14 +69,15 @@ async function readMailbox(
 
   // A provider that gives messages ids of its own files the claimed one under another id.
   const foreign = copies.length === 0 ? foreignTo(claim, newest) : []
-  const missing = await countMissing([...copies, ...foreign], reader, claimed, context)
+  const recipients = await compareRecipients([...copies, ...foreign], reader, claimed, context)
+  const missing = (one: Copy) => recipients(one).missing
   const copy = copies.toSorted((one, other) => missing(one) - missing(other) || one.uid - other.uid)[0]
   const mayForget = hasForgotten(mailbox, newest, claim, context)
   const mark = { mark: 'may_have_been' as const }
   const { server_files_sent = false } = context.connection!.options as Options
   if (!copy) {
     const isGone = context.previous.some(({ observation }) => observation.kind === 'present')
-    const isElsewhere = isGone || named.length > 0 || foreign.some((other) => missing(other) === 0)
+    const isElsewhere = isGone || named.length > 0 || foreign.some((other) => mayBeTo(recipients(other)))
     return { kind: 'absent', facts: place, ...((!server_files_sent || mayForget || isElsewhere) && mark) }
   }
   const facts = { ...place, ...factsOf(copy, claim, context), ...(claimed && { recipients_missing: missing(copy) }) }
@@ -87,7 +88,8 @@ async function readMailbox(
       isLate && (await readStay(copy, server_files_sent && !mayForget, () => readClock([...newest, copy], reader, now)))
     return { kind: 'present', differs: [], facts, ...stay }
   }
-  return { kind: 'present', differs: ['to_fingerprint'], facts, ...(mayForget && mark) }
+  const isUnsure = mayForget || copies.some((one) => !recipients(one).isClear)
+  return { kind: 'present', differs: ['to_fingerprint'], facts, ...(isUnsure && mark) }
 }
 
 /**
@@ -134,24 +136,39 @@ function foreignTo(claim: Claim<Params>, newest: readonly Copy[]): readonly Copy
   return newest.filter((copy) => isSince(copy, windowStart(claim)))
 }
 
+/** The recipients of a copy, beside those of the claim. */
+interface ComparedRecipients {
+  /** Number of claimed recipients that the copy does not name. */
+  readonly missing: number
+  /** Tells whether all programs read the copy's recipients alike. */
+  readonly isClear: boolean
+}
+
+function mayBeTo({ missing, isClear }: ComparedRecipients): boolean {
+  return missing === 0 || !isClear
+}
+
 /**
- * Counts the claimed recipients that copies do not name.
+ * Compares the recipients of copies with the claimed ones.
  * @returns a function of a copy among them
  */
-async function countMissing(
+async function compareRecipients(
   copies: readonly Copy[],
   reader: SentReader,
   claimed: readonly string[] | undefined,
   { fingerprint }: Pick<Context, 'fingerprint'>,
-): Promise<(copy: Copy) => number> {
-  if (!claimed || copies.length === 0) return () => 0
+): Promise<(copy: Copy) => ComparedRecipients> {
+  if (!claimed || copies.length === 0) return () => ({ missing: 0, isClear: true })
   const recipients = await reader.recipients(copies.map(({ uid }) => uid))
-  const named = new Map<number, ReadonlySet<string>>()
-  for (const { uid } of copies) {
-    const prints = [...(recipients.get(uid) ?? [])].map((address) => fingerprint(credential('fingerprints'), address))
-    named.set(uid, new Set(await Promise.all(prints)))
+  const compared = new Map<number, ComparedRecipients>()
+  for (const [uid, { named, isClear }] of recipients) {
+    const prints = await Promise.all([...named].map((address) => fingerprint(credential('fingerprints'), address)))
+    const known = new Set(prints)
+    compared.set(uid, { missing: claimed.filter((one) => !known.has(one)).length, isClear })
   }
-  return ({ uid }) => claimed.filter((one) => !named.get(uid)?.has(one)).length
+  // The copy went between the two commands.
+  const gone = { missing: claimed.length, isClear: false }
+  return ({ uid }) => compared.get(uid) ?? gone
 }
 
 /**

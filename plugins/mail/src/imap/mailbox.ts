@@ -30,6 +30,13 @@ export interface Copy {
   readonly internalDate: LogTime | undefined
 }
 
+/** The addresses to which a message is sent. */
+export interface Recipients {
+  readonly named: ReadonlySet<string>
+  /** Tells whether all programs read the fields alike. */
+  readonly isClear: boolean
+}
+
 export interface Mailbox {
   readonly uidValidity: number
   /** The number that the next message gets; undefined where the server does not tell, or does not keep its numbers. */
@@ -157,22 +164,33 @@ export function sentReader(session: Session, capabilities: ReadonlySet<string>) 
     },
 
     /**
-     * Reads the addresses to which messages are sent, by the messages' numbers.
+     * Reads to whom messages are sent, by the messages' numbers.
      * @throws DestinationError `too_large` for very many addresses, each of which takes a fingerprint
      */
-    async recipients(uids: readonly number[]): Promise<ReadonlyMap<number, ReadonlySet<string>>> {
+    async recipients(uids: readonly number[]): Promise<ReadonlyMap<number, Recipients>> {
       const found = await fetch(`UID FETCH ${uids.join(',')}`, 'BODY.PEEK[HEADER.FIELDS (TO CC BCC)]')
-      const recipients = new Map(
-        found.map(({ uid, items }) => {
-          const header = headerIn(items)
-          const fields = ['to', 'cc', 'bcc'].flatMap((name) => header.get(name) ?? [])
-          return [uid, new Set(fields.flatMap(addressesIn))]
-        }),
-      )
-      const count = [...recipients.values()].reduce((sum, { size }) => sum + size, 0)
+      const recipients = new Map(found.map(({ uid, items }) => [uid, recipientsIn(headerIn(items))]))
+      const count = [...recipients.values()].reduce((sum, { named }) => sum + named.size, 0)
       if (count > MOST_RECIPIENTS) throw new DestinationError('too_large')
       return recipients
     },
+  }
+}
+
+const RECIPIENT_FIELDS = ['to', 'cc', 'bcc']
+
+/** Reads the recipients of a header. Programs show the first or the last of two fields of a name, so that an address counts which both have. */
+function recipientsIn(header: Header): Recipients {
+  const fields = RECIPIENT_FIELDS.map((name) => (header.get(name) ?? []).map(addressesIn))
+  const common = fields.flatMap(([first, ...others]) =>
+    others.reduce<readonly string[]>((named, other) => {
+      const also = new Set(other.named)
+      return named.filter((address) => also.has(address))
+    }, first?.named ?? []),
+  )
+  return {
+    named: new Set(common),
+    isClear: fields.every((one) => one.length <= 1 && one.every(({ isClear }) => isClear)),
   }
 }
 

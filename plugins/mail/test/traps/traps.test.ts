@@ -6,6 +6,7 @@ import { playTable } from '../../../../test/traps/verifier-table.ts'
 import { PRIVATE } from './account.ts'
 import { DOVECOT } from './dialects.ts'
 import { FALSE } from './false.ts'
+import { HEADERS } from './headers.ts'
 import { HONEST } from './honest.ts'
 import { startImap } from './imap-server.ts'
 import { AGENT, CLIENT, connected, PASSWORD, type Row, SECOND, START, USER } from './row.ts'
@@ -13,7 +14,7 @@ import { SERVERS } from './servers.ts'
 import { TIMES } from './times.ts'
 
 playTable<Row, Awaited<ReturnType<typeof play>>>({
-  rows: [...HONEST, ...FALSE, ...SERVERS, ...TIMES],
+  rows: [...HONEST, ...FALSE, ...SERVERS, ...TIMES, ...HEADERS],
   play,
   check(t, { scene }, { life, faults }) {
     t.strictSame([...new Set(faults)], [], 'commands are as the server announces them, and only read')
