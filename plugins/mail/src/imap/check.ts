@@ -38,10 +38,10 @@ export async function checkSent(claim: Claim<Params>, context: Context): Promise
     const seen: Observation<Facts>[] = []
     for (const name of names) {
       const mailbox = await openMailbox(session, name)
-      const found = await readMailbox(mailbox, sentReader(session, capabilities), claim, context)
-      seen.push(found)
-      if (showsCopy(found)) return found
+      seen.push(await readMailbox(mailbox, sentReader(session, capabilities), claim, context, names.length === 1))
     }
+    const copies = seen.filter(showsCopy)
+    if (copies.length > 0) return copies.reduce((one, other) => (appearedBy(other) < appearedBy(one) ? other : one))
     // One of several mailboxes may forget what another one had.
     const last = seen.find(({ kind }) => kind === 'present') ?? seen.at(-1)!
     return names.length === 1 ? last : { ...last, mark: 'may_have_been' }
@@ -50,11 +50,18 @@ export async function checkSent(claim: Claim<Params>, context: Context): Promise
   }
 }
 
+/** The moment by which a copy was there. */
+function appearedBy({ stays = [] }: Observation<Facts>): number {
+  return stays[0]?.appeared?.notAfter ?? Number.POSITIVE_INFINITY
+}
+
+/** @param isOnly tells that the copies of this account are in no other mailbox */
 async function readMailbox(
   mailbox: Mailbox,
   reader: SentReader,
   claim: Claim<Params>,
   context: Context,
+  isOnly: boolean,
 ): Promise<Observation<Facts>> {
   const { message_id: id, to_fingerprint: claimed } = claim.params
   const { uidValidity, uidNext } = mailbox
@@ -84,8 +91,14 @@ async function readMailbox(
   if (missing(copy) === 0) {
     const { now } = context
     const isLate = now() > claim.claimedAt + sendProfile.toleranceMs
-    const stay =
-      isLate && (await readStay(copy, server_files_sent && !mayForget, () => readClock([...newest, copy], reader, now)))
+    // A mailbox without messages of before may have been made again, from a backup that kept no dates.
+    const isFirst =
+      server_files_sent &&
+      isOnly &&
+      !mayForget &&
+      named.every(({ uid }) => uid >= copy.uid) &&
+      newest.some((one) => !isSince(one, windowStart(claim)))
+    const stay = isLate && (await readStay(copy, isFirst, () => readClock([...newest, copy], reader, now)))
     return { kind: 'present', differs: [], facts, ...stay }
   }
   const isUnsure = mayForget || copies.some((one) => !recipients(one).isClear)

@@ -9,12 +9,13 @@ import { FALSE } from './false.ts'
 import { HEADERS } from './headers.ts'
 import { HONEST } from './honest.ts'
 import { startImap } from './imap-server.ts'
+import { MAILBOXES } from './mailboxes.ts'
 import { AGENT, CLIENT, connected, PASSWORD, type Row, SECOND, START, USER } from './row.ts'
 import { SERVERS } from './servers.ts'
 import { TIMES } from './times.ts'
 
 playTable<Row, Awaited<ReturnType<typeof play>>>({
-  rows: [...HONEST, ...FALSE, ...SERVERS, ...TIMES, ...HEADERS],
+  rows: [...HONEST, ...FALSE, ...SERVERS, ...TIMES, ...HEADERS, ...MAILBOXES],
   play,
   check(t, { scene }, { life, faults }) {
     t.strictSame([...new Set(faults)], [], 'commands are as the server announces them, and only read')

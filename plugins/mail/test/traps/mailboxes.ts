@@ -1,0 +1,56 @@
+/** Mailboxes that do not tell when a copy came first: two of them, restored ones, and such as had more messages than they show. */
+import {
+  CLIENT,
+  DAY,
+  HOUR,
+  home,
+  ID,
+  offer,
+  params,
+  type Row,
+  rowOf as row,
+  SECOND,
+  TRUE,
+  TRUE_UNTOLD,
+  to,
+  UNKNOWABLE,
+} from './row.ts'
+
+const SENT_ITEMS = 'Sent Items'
+/** The claim is looked at first when a late copy is there. */
+const LATER = { submittedMs: 3 * HOUR }
+const withTwo = () => home().create(-DAY, SENT_ITEMS, { attributes: ['\\Sent'] })
+
+const LATE_ROWS: readonly Row[] = [
+  row(TRUE, 'two mailboxes of sent messages: one has it late, the other in time', 'both count', () => ({
+    account: withTwo()
+      .file(5 * SECOND, SENT_ITEMS, offer())
+      .file(HOUR, 'Sent', offer()),
+    params,
+    ...LATER,
+  })),
+  row(UNKNOWABLE, 'two mailboxes of sent messages: gone from one, and later in the other', 'a copy moved', () => ({
+    account: withTwo()
+      .file(5 * SECOND, 'Sent', offer())
+      .expunge(HOUR, 'Sent', ID)
+      .file(HOUR, SENT_ITEMS, offer()),
+    params,
+    ...LATER,
+  })),
+  row(UNKNOWABLE, 'a mailbox that is restored without its dates', 'all of its messages are of one time', () => {
+    const account = home().file(5 * SECOND, 'Sent', offer())
+    account.create(HOUR, 'Sent', { attributes: ['\\Sent'], uidValidity: 1_773_000_700 })
+    for (const id of ['2026.offer-0@acme.example', '2026.offer-1@acme.example', '2026.offer-2@acme.example', ID])
+      account.file(HOUR, 'Sent', offer({ id }))
+    return { account, params, ...LATER }
+  }),
+  row(TRUE_UNTOLD, 'a copy without Bcc in time, and a late one with it', 'the message was there before', () => ({
+    account: home()
+      .file(5 * SECOND, 'Sent', offer())
+      .file(HOUR, 'Sent', offer({ more: ['Bcc: boss@customer.example'] })),
+    params: to(CLIENT, 'boss@customer.example'),
+    ...LATER,
+  })),
+]
+
+export const MAILBOXES: readonly Row[] = [...LATE_ROWS]
