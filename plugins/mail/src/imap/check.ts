@@ -206,7 +206,9 @@ function hasForgotten(
   const known = Number(before.findLast((read) => read.mark === undefined && !showsCopy(read))?.facts.uid_next ?? 0)
   // The newest messages are all of this time, and what is before them is not known.
   if (first === 0 && known < newest[0]!.uid && newest[0]!.uid > 1) return true
-  const from = Math.max(known, (lastBefore?.uid ?? 0) + 1)
+  // Whoever stores a message dates it: without a date of the server's, the order of the numbers alone is certain.
+  const isDated = lastBefore?.savedAt !== undefined
+  const from = Math.max(known, isDated ? lastBefore.uid + 1 : (newest[0]?.uid ?? 1))
   return newest.filter(({ uid }) => uid >= from && uid < uidNext).length < uidNext - from
 }
 

@@ -1,5 +1,7 @@
 /** Mailboxes that do not tell when a copy came first: two of them, restored ones, and such as had more messages than they show. */
+import { DOVECOT_WITHOUT_SAVEDATE } from './dialects.ts'
 import {
+  ARCHIVE,
   CLIENT,
   DAY,
   HOUR,
@@ -10,6 +12,7 @@ import {
   type Row,
   rowOf as row,
   SECOND,
+  START,
   TRUE,
   TRUE_UNTOLD,
   to,
@@ -53,4 +56,20 @@ const LATE_ROWS: readonly Row[] = [
   })),
 ]
 
-export const MAILBOXES: readonly Row[] = [...LATE_ROWS]
+/** An old message that is stored with its date behind a copy that went: its number says when it came, its date does not. */
+const gapRow = (title: string, atMs: number) =>
+  row(UNKNOWABLE, title, 'the date of the message behind the gap is its author’s', () => ({
+    account: home(DOVECOT_WITHOUT_SAVEDATE)
+      .file(atMs, 'Sent', offer())
+      .move(atMs + SECOND, ID, 'Sent', ARCHIVE)
+      .file(atMs + 2 * SECOND, 'Sent', { ...offer({ id: 'old@acme.example' }), internalDate: START - 5 * DAY }),
+    dialect: DOVECOT_WITHOUT_SAVEDATE,
+    params,
+  }))
+
+const GAPS: readonly Row[] = [
+  gapRow('a gap behind which an old message is stored', 20 * SECOND),
+  gapRow('a gap of before the submission, behind which an old message was stored', -20 * SECOND),
+]
+
+export const MAILBOXES: readonly Row[] = [...LATE_ROWS, ...GAPS]
