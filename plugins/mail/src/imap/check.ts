@@ -101,7 +101,7 @@ async function readMailbox(
     const stay = isLate && (await readStay(copy, isFirst, () => readClock([...newest, copy], reader, now)))
     return { kind: 'present', differs: [], facts, ...stay }
   }
-  const isUnsure = mayForget || copies.some((one) => !recipients(one).isClear)
+  const isUnsure = mayForget || named.length > copies.length || copies.some((one) => !recipients(one).isClear)
   return { kind: 'present', differs: ['to_fingerprint'], facts, ...(isUnsure && mark) }
 }
 

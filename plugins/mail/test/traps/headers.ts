@@ -1,6 +1,6 @@
 /** Headers that anybody may write: recipients and ids that programs read differently, that cannot be decoded, or that take long to read. */
 import type { Kind } from '../../../../test/traps/verifier-table.ts'
-import { CLIENT, type Row, rowOf as row, sent, TRUE, to } from './row.ts'
+import { CLIENT, home, ID, offer, type Row, rowOf as row, SECOND, sent, TRUE, to, UNKNOWABLE } from './row.ts'
 
 const OTHER_OR_UNTOLD: Kind = ['other', 'mismatch', 'unverifiable']
 const utf8 = (text: string) => Buffer.from(text).toString('latin1')
@@ -40,6 +40,12 @@ export const HEADERS: readonly Row[] = [
   })),
   row(TRUE, 'to: a long domain of Chinese letters', 'no domain is so long', () => ({
     account: sent({ to: `To: ${CLIENT}, a@${utf8(LONG_DOMAIN.join(''))}.example` }),
+    params: to(CLIENT),
+  })),
+  row(UNKNOWABLE, 'a message with two ids has the recipients, and another copy not', 'either id may count', () => ({
+    account: home()
+      .file(0, 'Sent', offer({ idLines: `Message-ID: <${ID}>\r\nMessage-ID: <b@acme.example>` }))
+      .file(SECOND, 'Sent', offer({ to: 'To: other@customer.example' })),
     params: to(CLIENT),
   })),
 ]
