@@ -33,11 +33,13 @@ export function readId(value: string): string {
   return (id !== undefined && isAlone ? id : text).replaceAll(/\s/g, '')
 }
 
-/** Decodes the encoded words of a text (RFC 2047). */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/
+
+/** Decodes the encoded words of a text (RFC 2047), and leaves those that are none as they are. */
 function decodeWords(value: string): string {
   const joined = value.replaceAll(/\?=\s+=\?/g, '?==?')
   return joined.replaceAll(/=\?(?:utf-8|us-ascii)\?([bq])\?([^?\s]*)\?=/gi, (word, encoding: string, text: string) => {
-    if (/b/i.test(encoding)) return /^[A-Za-z0-9+/]*={0,2}$/.test(text) ? textOf(atob(text)) : word
+    if (/b/i.test(encoding)) return BASE64.test(text) ? textOf(atob(text)) : word
     const bytes = text.replaceAll('_', ' ').replaceAll(/=([0-9a-f]{2})/gi, (_, hex) => {
       return String.fromCharCode(Number.parseInt(hex, 16))
     })

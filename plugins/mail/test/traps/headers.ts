@@ -1,6 +1,20 @@
 /** Headers that anybody may write: recipients and ids that programs read differently, that cannot be decoded, or that take long to read. */
 import type { Kind } from '../../../../test/traps/verifier-table.ts'
-import { CLIENT, home, ID, offer, type Row, rowOf as row, SECOND, sent, TRUE, to, UNKNOWABLE } from './row.ts'
+import {
+  CLIENT,
+  home,
+  ID,
+  offer,
+  params,
+  type Row,
+  rowOf as row,
+  SECOND,
+  sent,
+  TRUE,
+  TRUE_HARD,
+  to,
+  UNKNOWABLE,
+} from './row.ts'
 
 const OTHER_OR_UNTOLD: Kind = ['other', 'mismatch', 'unverifiable']
 const utf8 = (text: string) => Buffer.from(text).toString('latin1')
@@ -41,6 +55,14 @@ export const HEADERS: readonly Row[] = [
   row(TRUE, 'to: a long domain of Chinese letters', 'no domain is so long', () => ({
     account: sent({ to: `To: ${CLIENT}, a@${utf8(LONG_DOMAIN.join(''))}.example` }),
     params: to(CLIENT),
+  })),
+  row(TRUE, 'another message has an id that cannot be decoded', 'it is another message', () => ({
+    account: sent().file(0, 'Sent', offer({ id: '', idLines: 'Message-ID: =?utf-8?b?A?=' })),
+    params,
+  })),
+  row(TRUE_HARD, 'an id with blanks', 'an old form of ids has them (RFC 5322 4.5.4)', () => ({
+    account: home().file(0, 'Sent', offer({ idLines: `Message-ID: <${ID.replaceAll(/[.@]/g, ' $& ')}>` })),
+    params,
   })),
   row(UNKNOWABLE, 'a message with two ids has the recipients, and another copy not', 'either id may count', () => ({
     account: home()
