@@ -30,12 +30,13 @@ function tokenAt(text: string, start: number): string | undefined {
   return end === undefined ? undefined : text.slice(start, end)
 }
 
-/** Finds the end of an atom. The brackets of a section, `BODY[HEADER.FIELDS (TO)]`, may have spaces and parentheses in them. */
+/** Finds the end of an atom. The brackets of a section, `BODY[HEADER.FIELDS (TO)]`, may have spaces and parentheses in them; a mailbox's name has one bracket, too. */
 function endOfAtom(text: string, start: number): number | undefined {
+  const mayHaveSection = /^BODY\[/i.test(text.slice(start, start + 5))
   let isInSection = false
   for (let at = start; at < text.length; at++) {
     const char = text[at]!
-    if (char === '[') isInSection = true
+    if (char === '[') isInSection = mayHaveSection
     else if (char === ']') isInSection = false
     else if (!isInSection && ' ()"'.includes(char)) return at
   }

@@ -334,7 +334,7 @@ class Session {
 
   #nameText(name: string): string {
     if (this.#place.troubles?.hasLiteralNames) return literal(name)
-    const isPlain = /^[A-Za-z0-9.&/|+-]+$/.test(name) && !this.#place.dialect.quotesNames
+    const isPlain = /^[A-Za-z0-9.&/|+[-]+$/.test(name) && !this.#place.dialect.quotesNames
     return isPlain ? name : `"${name.replaceAll(/["\\]/g, '\\$&')}"`
   }
 

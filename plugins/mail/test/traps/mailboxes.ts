@@ -1,5 +1,5 @@
 /** Mailboxes that do not tell when a copy came first: two of them, restored ones, and such as had more messages than they show. */
-import { DOVECOT_WITHOUT_SAVEDATE } from './dialects.ts'
+import { DOVECOT_WITHOUT_SAVEDATE, EXCHANGE } from './dialects.ts'
 import {
   ARCHIVE,
   CLIENT,
@@ -13,6 +13,7 @@ import {
   rowOf as row,
   SECOND,
   START,
+  sent,
   TRUE,
   TRUE_UNTOLD,
   to,
@@ -72,4 +73,12 @@ const GAPS: readonly Row[] = [
   gapRow('a gap of before the submission, behind which an old message was stored', -20 * SECOND),
 ]
 
-export const MAILBOXES: readonly Row[] = [...LATE_ROWS, ...GAPS]
+export const MAILBOXES: readonly Row[] = [
+  ...LATE_ROWS,
+  ...GAPS,
+  row(TRUE, 'a mailbox whose name has a bracket', 'a name that is an atom may have one (RFC 3501)', () => ({
+    account: sent({ dialect: EXCHANGE }).create(0, 'x[1'),
+    dialect: EXCHANGE,
+    params,
+  })),
+]
