@@ -227,7 +227,10 @@ const rows: readonly (readonly [title: string, verdict: string, world: World, fa
   [
     'an id of the provider that keeps the claimed one',
     'verified',
-    { there: [[BEFORE, [FOREIGN, message(2, 'new@mail.gmail.com', -1000, `X-Google-Original-Message-ID: <${ID}>`)]]] },
+    {
+      there: [[BEFORE, [FOREIGN, message(2, 'new@mail.gmail.com', -1000, `X-Google-Original-Message-ID: <${ID}>`)]]],
+      options: { address: 'tls://imap.gmail.com:993' },
+    },
     { sent_as: 'new@mail.gmail.com' },
   ],
   [

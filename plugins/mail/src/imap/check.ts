@@ -35,10 +35,11 @@ export async function checkSent(claim: Claim<Params>, context: Context): Promise
   try {
     const capabilities = await readCapabilities(session)
     const names = await findSent(session, capabilities)
+    const host = new URL(options.address).hostname.toLowerCase()
     const seen: Observation<Facts>[] = []
     for (const name of names) {
       const mailbox = await openMailbox(session, name)
-      seen.push(await readMailbox(mailbox, sentReader(session, capabilities), claim, context, names.length === 1))
+      seen.push(await readMailbox(mailbox, sentReader(session, capabilities, host), claim, context, names.length === 1))
     }
     const copies = seen.filter(showsCopy)
     if (copies.length > 0) return copies.reduce((one, other) => (appearedBy(other) < appearedBy(one) ? other : one))
@@ -67,12 +68,12 @@ async function readMailbox(
   const { uidValidity, uidNext } = mailbox
   const place: Facts = { uid_validity: uidValidity, ...(uidNext !== undefined && { uid_next: uidNext }) }
   const newest = await reader.newest(mailbox)
-  const isNamed = ({ ids, originalIds }: Copy) => ids.includes(id) || originalIds.includes(id)
+  const isNamed = ({ ids, formerIds }: Copy) => ids.includes(id) || formerIds.includes(id)
   let named = newest.filter(isNamed)
   // A search finds ids that contain the claimed one, too.
   if (named.length === 0) named = (await reader.search(id)).filter(isNamed)
   // No standard says which of two ids in a header counts.
-  const copies = named.filter(({ ids }) => ids.length <= 1)
+  const copies = named.filter(({ ids, replacedId }) => ids.length <= 1 && (ids[0] === id || replacedId === id))
 
   // A provider that gives messages ids of its own files the claimed one under another id.
   const foreign = copies.length === 0 ? foreignTo(claim, newest) : []

@@ -1,12 +1,26 @@
 /** Reads the mailbox of sent messages: finds it by its special use, and lists the copies in it. */
 import { DestinationError, type LogTime } from '@claimcheck/core/plugin'
-import { addressesIn, type Header, parseHeader, readId } from '../header.ts'
+import { addressesIn, type Header, parseHeader, readId, rightSideOf } from '../header.ts'
 import { parseResponse, quote, timeOf, type Value } from './response.ts'
 import type { Session } from './session.ts'
 
-/** The fields in which providers keep the id that a message had before they gave it another. */
-const ORIGINAL_IDS = ['x-google-original-message-id', 'x-microsoft-original-message-id']
-const ID_FIELDS = ['message-id', ...ORIGINAL_IDS].join(' ').toUpperCase()
+/**
+ * The providers that keep the id that a message had before they gave it another: the field, their servers, and the right sides of their ids.
+ * Elsewhere, whoever sends a message could write such a field themselves.
+ */
+const REPLACING = [
+  {
+    field: 'x-google-original-message-id',
+    hosts: ['imap.gmail.com', 'imap.googlemail.com'],
+    rightSide: /^(?:mx\.google|mail\.gmail)\.com$/,
+  },
+  {
+    field: 'x-microsoft-original-message-id',
+    hosts: ['outlook.office365.com', 'imap-mail.outlook.com'],
+    rightSide: /\.outlook\.com$/,
+  },
+]
+const ID_FIELDS = ['message-id', ...REPLACING.map(({ field }) => field)].join(' ').toUpperCase()
 
 /** Number of the newest messages that each check reads, so that no index of a server is relied on for them. */
 const NEWEST = 100
@@ -19,8 +33,10 @@ const MOST_RECIPIENTS = 5000
 export interface Copy {
   readonly uid: number
   readonly ids: readonly string[]
-  /** The ids that the provider replaced. */
-  readonly originalIds: readonly string[]
+  /** The ids that the header names as those of before, whoever wrote that. */
+  readonly formerIds: readonly string[]
+  /** The id that the provider replaced. */
+  readonly replacedId: string | undefined
   /**
    * The time at which it was in this mailbox at the latest, by the server; undefined where the server does not tell. Dovecot with Maildir tells
    * when the message's file was changed last, as by a flag, before anybody asked.
@@ -106,8 +122,8 @@ export async function readRights(session: Session, name: string): Promise<string
   return typeof rights === 'string' && /^[a-z0-9]{1,32}$/.test(rights) ? rights : undefined
 }
 
-/** Makes the reader of the mailbox that is open. */
-export function sentReader(session: Session, capabilities: ReadonlySet<string>) {
+/** Makes the reader of the mailbox that is open. @param host the name of the server */
+export function sentReader(session: Session, capabilities: ReadonlySet<string>, host: string) {
   const times = capabilities.has('SAVEDATE') ? 'INTERNALDATE SAVEDATE' : 'INTERNALDATE'
 
   async function fetch(command: string, items: string): Promise<{ readonly uid: number; readonly items: Items }[]> {
@@ -128,10 +144,18 @@ export function sentReader(session: Session, capabilities: ReadonlySet<string>) 
     return found.map(({ uid, items }) => {
       const header = headerIn(items)
       const idsIn = (name: string) => (header.get(name) ?? []).map(readId)
+      const ids = idsIn('message-id')
+      const formerIds = REPLACING.flatMap(({ field }) => idsIn(field))
+      const isReplaced = REPLACING.some(
+        ({ field, hosts, rightSide }) =>
+          hosts.includes(host) && header.has(field) && ids.length === 1 && rightSide.test(rightSideOf(ids[0]!)),
+      )
       return {
         uid,
-        ids: idsIn('message-id'),
-        originalIds: ORIGINAL_IDS.flatMap(idsIn),
+        ids,
+        formerIds,
+        // One message had one id before.
+        replacedId: isReplaced && formerIds.length === 1 ? formerIds[0] : undefined,
         savedAt: timeOf(items.get('SAVEDATE')),
         internalDate: timeOf(items.get('INTERNALDATE')),
       }

@@ -2,6 +2,8 @@
 import type { SearchStyle } from './syntax.ts'
 
 export interface Dialect {
+  /** The address that connections have. */
+  readonly address: string
   readonly greeting: string
   /** Capabilities before the login. */
   readonly before: string
@@ -40,6 +42,7 @@ const OPENED = { validity: 'UIDs valid', next: 'Predicted next UID', flags: 'Rea
 
 /** Dovecot 2.3.19, as Debian 12 has it: SAVEDATE and SPECIAL-USE are announced after the login alone. */
 export const DOVECOT: Dialect = {
+  address: 'tls://mail.acme.example:993',
   greeting:
     '[CAPABILITY IMAP4rev1 SASL-IR LOGIN-REFERRALS ID ENABLE IDLE LITERAL+ AUTH=PLAIN AUTH=LOGIN] Dovecot (Debian) ready.',
   before: 'IMAP4rev1 SASL-IR LOGIN-REFERRALS ID ENABLE IDLE LITERAL+ AUTH=PLAIN AUTH=LOGIN',
@@ -79,6 +82,7 @@ export const CYRUS: Dialect = {
 /** Gmail: localized names in modified UTF-7, and completions with a mark. */
 export const GMAIL: Dialect = {
   ...DOVECOT,
+  address: 'tls://imap.gmail.com:993',
   greeting: 'Gimap ready for requests from 192.0.2.7 c15-v6mb154934016edt',
   before:
     'IMAP4rev1 UNSELECT IDLE NAMESPACE QUOTA ID XLIST CHILDREN X-GM-EXT-1 SASL-IR AUTH=XOAUTH2 AUTH=PLAIN AUTH=PLAIN-CLIENTTOKEN AUTH=OAUTHBEARER',
@@ -96,6 +100,7 @@ export const GMAIL: Dialect = {
 /** Exchange Online: no SPECIAL-USE among its capabilities, and uses in every LIST. */
 export const EXCHANGE: Dialect = {
   ...DOVECOT,
+  address: 'tls://outlook.office365.com:993',
   greeting: 'The Microsoft Exchange IMAP4 service is ready. [RgBSADMAUAAyADgAMQBDAEEAMAAxADUANwA=]',
   before: 'IMAP4 IMAP4rev1 AUTH=PLAIN AUTH=XOAUTH2 SASL-IR UIDPLUS ID UNSELECT CHILDREN IDLE NAMESPACE LITERAL+',
   after:
@@ -155,6 +160,7 @@ export const ICLOUD: Dialect = {
 /** Yahoo: searches of header fields find nothing (MailCore/mailcore2, issue 823), and uses are in every LIST. */
 export const YAHOO: Dialect = {
   ...EXCHANGE,
+  address: 'tls://imap.mail.yahoo.com:993',
   greeting:
     '[CAPABILITY IMAP4rev1 SASL-IR AUTH=PLAIN AUTH=XOAUTH2 AUTH=OAUTHBEARER ID MOVE NAMESPACE UIDPLUS LITERAL+ CHILDREN UNSELECT X-MSG-EXT OBJECTID] IMAP4rev1 Hello',
   before:
@@ -186,6 +192,7 @@ export const YANDEX: Dialect = {
 /** A server of RFC 6154 without RFC 5258: it announces SPECIAL-USE, and takes LIST of RFC 3501 alone. */
 export const PLAIN_SPECIAL_USE: Dialect = {
   ...EXCHANGE,
+  address: DOVECOT.address,
   greeting: 'IMAP4rev1 server ready',
   before: 'IMAP4rev1 AUTH=PLAIN AUTH=LOGIN',
   after: 'IMAP4rev1 NAMESPACE UIDPLUS SPECIAL-USE',

@@ -150,7 +150,7 @@ export const FALSE: readonly Row[] = [
     account: home(GMAIL).file(
       0,
       GMAIL.sent,
-      offer({ id: 'mx.1@mx.google.example', more: [`X-Google-Original-Message-ID: <x${ID}>`] }),
+      offer({ id: 'mx.1@mx.google.com', more: [`X-Google-Original-Message-ID: <x${ID}>`] }),
     ),
     dialect: GMAIL,
     params,

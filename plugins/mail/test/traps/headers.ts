@@ -1,5 +1,6 @@
 /** Headers that anybody may write: recipients and ids that programs read differently, that cannot be decoded, or that take long to read. */
 import type { Kind } from '../../../../test/traps/verifier-table.ts'
+import type { Dialect, DOVECOT, EXCHANGE, GMAIL } from './dialects.ts'
 import {
   CLIENT,
   home,
@@ -7,12 +8,12 @@ import {
   offer,
   params,
   type Row,
-  rowOf as row,
+  type rowOf as row,
   SECOND,
-  sent,
+  type sent,
   TRUE,
   TRUE_HARD,
-  to,
+  type to,
   UNKNOWABLE,
 } from './row.ts'
 
@@ -31,6 +32,18 @@ const UNCLEAR: readonly (readonly [title: string, lines: string])[] = [
   ['a bracket that stays open', `To: <mallory@evil.example, ${CLIENT}`],
   ['two signs of an address', `To: mallory@evil.example@${CLIENT}`],
   ['a domain with a percent sign', 'To: client@customer%2eexample'],
+]
+
+const NEVER_UNTOLD: Kind = ['never', 'failed', 'unverifiable']
+const formerIds = (...ids: readonly string[]) => ids.map((id) => `X-Google-Original-Message-ID: <${id}>`)
+
+/** Messages that name the claimed id as one that they had, and never had it. */
+const FORMER: readonly (readonly [title: string, dialect: Dialect, id: string, fields: readonly string[]])[] = [
+  ['of a server that replaces none', DOVECOT, 'mx.1@mx.google.com', formerIds(ID)],
+  ["of an id that is not the provider's", GMAIL, 'x1@acme.example', formerIds(ID)],
+  ['of an id of which the provider’s is a part', GMAIL, 'x1@mx.google.com.acme.example', formerIds(ID)],
+  ['of another provider', EXCHANGE, 'x1@mx.google.com', formerIds(ID)],
+  ['several', GMAIL, 'x1@mx.google.com', formerIds('a@acme.example', 'b@acme.example', ID)],
 ]
 
 export const HEADERS: readonly Row[] = [
@@ -64,6 +77,13 @@ export const HEADERS: readonly Row[] = [
     account: home().file(0, 'Sent', offer({ idLines: `Message-ID: <${ID.replaceAll(/[.@]/g, ' $& ')}>` })),
     params,
   })),
+  ...FORMER.map(([title, dialect, id, fields]) =>
+    row(NEVER_UNTOLD, `former ids: ${title}`, 'the agent wrote the fields', () => ({
+      account: home(dialect).file(0, dialect.sent, offer({ id, more: fields })),
+      dialect,
+      params,
+    })),
+  ),
   row(UNKNOWABLE, 'a message with two ids has the recipients, and another copy not', 'either id may count', () => ({
     account: home()
       .file(0, 'Sent', offer({ idLines: `Message-ID: <${ID}>\r\nMessage-ID: <b@acme.example>` }))

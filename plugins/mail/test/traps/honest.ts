@@ -285,7 +285,7 @@ export const HONEST: readonly Row[] = [
       -SECOND,
       EXCHANGE.sent,
       offer({
-        id: 'DB7PR04MB4252@eurprd04.prod.outlook.example',
+        id: 'DB7PR04MB4252@eurprd04.prod.outlook.com',
         more: [`X-Microsoft-Original-Message-ID:\r\n <${ID}>`],
       }),
     ),
@@ -300,7 +300,7 @@ export const HONEST: readonly Row[] = [
       account: home(GMAIL).file(
         -SECOND,
         GMAIL.sent,
-        offer({ id: '613a289c.1c69fb81.fc86c.8403@mx.google.example', more: [`X-Google-Original-Message-ID: ${ID}`] }),
+        offer({ id: '613a289c.1c69fb81.fc86c.8403@mx.google.com', more: [`X-Google-Original-Message-ID: ${ID}`] }),
       ),
       dialect: GMAIL,
       params,

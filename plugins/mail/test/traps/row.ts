@@ -132,10 +132,10 @@ export function insteadOfAll(answer: Instead, { fromMs = -DAY, untilMs = 400 * D
 }
 
 /** The options of the connection; those that the row has as undefined are left out. */
-export function connected({ connection = {}, params: claimed }: Scene): Record<string, unknown> {
+export function connected({ connection = {}, dialect = DOVECOT, params: claimed }: Scene): Record<string, unknown> {
   const options = {
     mailbox: AGENT,
-    address: 'tls://mail.acme.example:993',
+    address: dialect.address,
     user: USER,
     password: PASSWORD,
     server_files_sent: true,
