@@ -215,7 +215,9 @@ const rows: readonly (readonly [title: string, verdict: string, world: World, fa
     'an id of the provider, of a message to others',
     'failed',
     {
-      there: [[BEFORE, [FOREIGN, message(2, 'new@mail.gmail.com', -1000)]]],
+      there: [
+        [BEFORE, [FOREIGN, message(2, 'new@mail.gmail.com', -1000, 'To: bob@acme.example\r\nBcc: ann@acme.example')]],
+      ],
       params: { to_fingerprint: [fingerprintOf('eve@acme.example')] },
     },
   ],

@@ -76,7 +76,7 @@ async function readMailbox(
   const copies = named.filter(({ ids, replacedId }) => ids.length <= 1 && (ids[0] === id || replacedId === id))
 
   // A provider that gives messages ids of its own files the claimed one under another id.
-  const foreign = copies.length === 0 ? foreignTo(claim, newest) : []
+  const foreign = copies.length === 0 ? foreignTo(claim, newest, context) : []
   const recipients = await compareRecipients([...copies, ...foreign], reader, claimed, context)
   const missing = (one: Copy) => recipients(one).missing
   const copy = copies.toSorted((one, other) => missing(one) - missing(other) || one.uid - other.uid)[0]
@@ -143,11 +143,19 @@ function factsOf({ uid, ids, savedAt }: Copy, claim: Claim<Params>, { now }: Pic
  * Finds the copies of the time of the claim that may be the message under an id that a provider gave it. None is where the mailbox has other
  * messages with ids of the same right side: this provider leaves such ids as they are.
  */
-function foreignTo(claim: Claim<Params>, newest: readonly Copy[]): readonly Copy[] {
+function foreignTo(claim: Claim<Params>, newest: readonly Copy[], context: Pick<Context, 'previous'>): readonly Copy[] {
   const right = rightSideOf(claim.params.message_id)
   const isForeign = ({ ids }: Copy) => ids.length !== 1 || rightSideOf(ids[0]!) !== right
   if (!newest.every(isForeign)) return []
-  return newest.filter((copy) => isSince(copy, windowStart(claim)))
+  const known = knownNext(context)
+  // A relay may date a copy by its header: without a date of the server's, only the numbers say which copies are new.
+  return newest.filter((copy) => isSince(copy, windowStart(claim)) || (!copy.savedAt && copy.uid >= known))
+}
+
+/** The number up to which an earlier read knew of all messages. One that shows the copy does not say so. */
+function knownNext({ previous }: Pick<Context, 'previous'>): number {
+  const reads = previous.map(({ observation }) => observation)
+  return Number(reads.findLast((read) => read.mark === undefined && !showsCopy(read))?.facts.uid_next ?? 0)
 }
 
 /** The recipients of a copy, beside those of the claim. */
@@ -156,10 +164,12 @@ interface ComparedRecipients {
   readonly missing: number
   /** Tells whether all programs read the copy's recipients alike. */
   readonly isClear: boolean
+  readonly hasBcc: boolean
 }
 
-function mayBeTo({ missing, isClear }: ComparedRecipients): boolean {
-  return missing === 0 || !isClear
+/** Tells whether a message may be to the claimed recipients: most servers file copies without Bcc. */
+function mayBeTo({ missing, isClear, hasBcc }: ComparedRecipients): boolean {
+  return missing === 0 || !isClear || !hasBcc
 }
 
 /**
@@ -172,16 +182,16 @@ async function compareRecipients(
   claimed: readonly string[] | undefined,
   { fingerprint }: Pick<Context, 'fingerprint'>,
 ): Promise<(copy: Copy) => ComparedRecipients> {
-  if (!claimed || copies.length === 0) return () => ({ missing: 0, isClear: true })
+  if (!claimed || copies.length === 0) return () => ({ missing: 0, isClear: true, hasBcc: false })
   const recipients = await reader.recipients(copies.map(({ uid }) => uid))
   const compared = new Map<number, ComparedRecipients>()
-  for (const [uid, { named, isClear }] of recipients) {
+  for (const [uid, { named, ...form }] of recipients) {
     const prints = await Promise.all([...named].map((address) => fingerprint(credential('fingerprints'), address)))
     const known = new Set(prints)
-    compared.set(uid, { missing: claimed.filter((one) => !known.has(one)).length, isClear })
+    compared.set(uid, { missing: claimed.filter((one) => !known.has(one)).length, ...form })
   }
   // The copy went between the two commands.
-  const gone = { missing: claimed.length, isClear: false }
+  const gone = { missing: claimed.length, isClear: false, hasBcc: false }
   return ({ uid }) => compared.get(uid) ?? gone
 }
 
@@ -203,8 +213,7 @@ function hasForgotten(
   if (isOther || uidNext === undefined) return true
   const first = newest.findIndex((copy) => isSince(copy, windowStart(claim)))
   const lastBefore = first === -1 ? newest.at(-1) : newest[first - 1]
-  // Up to this number an earlier read knew of all messages. One that shows the copy does not say so.
-  const known = Number(before.findLast((read) => read.mark === undefined && !showsCopy(read))?.facts.uid_next ?? 0)
+  const known = knownNext({ previous })
   // The newest messages are all of this time, and what is before them is not known.
   if (first === 0 && known < newest[0]!.uid && newest[0]!.uid > 1) return true
   // Whoever stores a message dates it: without a date of the server's, the order of the numbers alone is certain.

@@ -51,6 +51,8 @@ export interface Recipients {
   readonly named: ReadonlySet<string>
   /** Tells whether all programs read the fields alike. */
   readonly isClear: boolean
+  /** Tells whether the copy shows recipients that the message did not. */
+  readonly hasBcc: boolean
 }
 
 export interface Mailbox {
@@ -214,6 +216,7 @@ function recipientsIn(header: Header): Recipients {
   )
   return {
     named: new Set(common),
+    hasBcc: header.has('bcc'),
     isClear: fields.every((one) => one.length <= 1 && one.every(({ isClear }) => isClear)),
   }
 }

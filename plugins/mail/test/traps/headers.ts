@@ -1,6 +1,6 @@
 /** Headers that anybody may write: recipients and ids that programs read differently, that cannot be decoded, or that take long to read. */
 import type { Kind } from '../../../../test/traps/verifier-table.ts'
-import type { Dialect, DOVECOT, EXCHANGE, GMAIL } from './dialects.ts'
+import { type Dialect, DOVECOT, EXCHANGE, GMAIL } from './dialects.ts'
 import {
   CLIENT,
   home,
@@ -8,12 +8,12 @@ import {
   offer,
   params,
   type Row,
-  type rowOf as row,
+  rowOf as row,
   SECOND,
-  type sent,
+  sent,
   TRUE,
   TRUE_HARD,
-  type to,
+  to,
   UNKNOWABLE,
 } from './row.ts'
 

@@ -1,12 +1,14 @@
 /** Mailboxes that do not tell when a copy came first: two of them, restored ones, and such as had more messages than they show. */
-import { DOVECOT_WITHOUT_SAVEDATE, EXCHANGE } from './dialects.ts'
+import { DOVECOT, DOVECOT_WITHOUT_SAVEDATE, EXCHANGE } from './dialects.ts'
 import {
   ARCHIVE,
   CLIENT,
   DAY,
+  FAILED,
   HOUR,
   home,
   ID,
+  MINUTE,
   offer,
   params,
   type Row,
@@ -73,9 +75,39 @@ const GAPS: readonly Row[] = [
   gapRow('a gap of before the submission, behind which an old message was stored', -20 * SECOND),
 ]
 
+/** A mailbox in which a relay has put its own ids in place of all others, so that none is as claimed. */
+const relayed = (dialect = DOVECOT) =>
+  home({ ...dialect, sent: 'Old' }, { attributes: [] })
+    .create(-DAY, 'Sent', { attributes: ['\\Sent'] })
+    .file(-DAY, 'Sent', offer({ id: 'a@relay.example' }))
+
+const RELAYED: readonly Row[] = [
+  row(UNKNOWABLE, 'a relay gave it another id, and the copy has no Bcc', 'its recipients are not all in it', () => ({
+    account: relayed().file(0, 'Sent', offer({ id: 'x@relay.example', to: 'To: undisclosed-recipients:;' })),
+    params: to(CLIENT),
+  })),
+  row(FAILED, 'a relay gives messages other ids, and this one is to others', 'the copy has its Bcc', () => ({
+    account: relayed().file(
+      0,
+      'Sent',
+      offer({ id: 'x@relay.example', to: 'To: other@customer.example\r\nBcc: boss@customer.example' }),
+    ),
+    params: to(CLIENT),
+  })),
+  row(UNKNOWABLE, 'a relay gave it another id, and a date of before', 'a queue dates by the header', () => ({
+    account: relayed(DOVECOT_WITHOUT_SAVEDATE).file(0, 'Sent', {
+      ...offer({ id: 'x@relay.example' }),
+      internalDate: START - 20 * MINUTE,
+    }),
+    dialect: DOVECOT_WITHOUT_SAVEDATE,
+    params,
+  })),
+]
+
 export const MAILBOXES: readonly Row[] = [
   ...LATE_ROWS,
   ...GAPS,
+  ...RELAYED,
   row(TRUE, 'a mailbox whose name has a bracket', 'a name that is an atom may have one (RFC 3501)', () => ({
     account: sent({ dialect: EXCHANGE }).create(0, 'x[1'),
     dialect: EXCHANGE,
