@@ -52,7 +52,7 @@ const Facts = Type.Object(
     message_id: id('Message-ID', 'The Message-ID of the copy.'),
     sent_as: id(
       'Message-ID of the provider',
-      'The Message-ID that the provider gave the message in place of that one.',
+      'The Message-ID that the copy bears in place of that one.',
     ),
     uid_validity: Type.Integer({
       title: 'Mailbox number',
@@ -89,12 +89,12 @@ export const sendProfile: ActionProfile<typeof Params, typeof Facts> = {
     outcomes: {
       verified: 'A copy of message {message_id} was in the mailbox of sent messages of {target} in time.',
       late: 'A copy of message {message_id} came into the mailbox of sent messages of {target} too late.',
-      mismatch: 'The copy of message {message_id} in the mailbox of sent messages of {target} is to others.',
+      mismatch: 'The copy of message {message_id} in the mailbox of sent messages of {target} does not name all claimed recipients.',
       failed: 'No copy of message {message_id} was in the mailbox of sent messages of {target} by the deadline.',
     },
     facts: {
       saved_at: 'By the server it was there at {saved_at} at the latest.',
-      sent_as: 'The provider sent it as {sent_as}.',
+      sent_as: 'It bears the id {sent_as}, and names the claimed one as its former id.',
       recipients_missing: 'Of the claimed recipients it does not name {recipients_missing}.',
       preexisting: { true: 'It was there before the claim: the claim may be about a message that was sent earlier.' },
     },
