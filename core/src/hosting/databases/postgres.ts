@@ -32,9 +32,11 @@ const BEGIN = [
   "SET LOCAL DateStyle = 'ISO'",
   "SET LOCAL IntervalStyle = 'iso_8601'",
   "SET LOCAL bytea_output = 'hex'",
+  'SET LOCAL extra_float_digits = 1',
   // Backslashes in a declared text are refused; in this form they would mean nothing.
   'SET LOCAL standard_conforming_strings = on',
-  // Functions and operators are those of Postgres, whichever path the database's owner has set.
+  // Functions are those of Postgres, whichever path the database's owner has set. An operator on an owner's own type may be the owner's: a
+  // statement names `OPERATOR(pg_catalog.=)` for one that is not.
   `SELECT pg_catalog.set_config('search_path', pg_catalog.btrim(pg_catalog.concat('pg_catalog, ',
     pg_catalog.current_setting('search_path')), ', '), true)`,
 ].join('; ')

@@ -59,10 +59,14 @@ const REFUSED: readonly (readonly [pattern: RegExp, says: string])[] = [
   [/\b(?:INSERT|UPDATE|DELETE|MERGE|CALL|COPY|PREPARE|EXECUTE)\b/i, 'has a word of statements that write'],
 ]
 
+/** The operator of Postgres by its full name, for which no owner of a type can put another. */
+const OWN_EQUALS = /\bOPERATOR\(pg_catalog\.=\)/gi
+
 /** The reason a statement may not be declared, as the end of a sentence. */
 export function statementProblem(statement: Statement, protocol: StatementGrant['protocol']): string | undefined {
   const { parameters = [] } = statement
-  const text = fillPlaces(statement.text, (place) => `"${place}"`)
+  const filled = fillPlaces(statement.text, (place) => `"${place}"`)
+  const text = protocol === 'postgres' ? filled.replaceAll(OWN_EQUALS, '=') : filled
   // Backslashes are refused: without them, a quotation ends where it seems to.
   if (text.includes('\\')) return 'has a backslash'
   // A backquote is an operator in Postgres, behind which a quotation would hide what it runs.
