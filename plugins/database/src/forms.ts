@@ -127,12 +127,14 @@ function offsetForms(offset: number): readonly string[] {
 
 /** Tells whether two texts are one decimal number. */
 export function isSameNumber(one: string, other: string): boolean {
+  if (one.length > LONGEST || other.length > LONGEST) return false
   const [first] = decimalForms(one)
   return first !== undefined && first === decimalForms(other)[0]
 }
 
 /** Tells whether two texts are one moment without a time zone. */
 export function isSameMoment(one: string, other: string): boolean {
+  if (one.length > LONGEST || other.length > LONGEST) return false
   const [first] = momentForms(one)
   return first !== undefined && first === momentForms(other)[0]
 }

@@ -77,14 +77,16 @@ t.test('a key is compared by its type', async (t) => {
       ['u', '0189AAAA-0000-7000-8000-00000000ABCD'],
       ['e', 'open'],
       ['flag', 'true'],
-      ['i', '1 day'],
-      ['net', '10.0.0.1/32'],
+      ['net', '10.0.0.1'],
     ],
   ] as const)
     t.equal(await kind(column!, value!), 'present', `${column} ${value}`)
   for (const [column, value] of [
     ...[
       ['ci', 'ada'],
+      ['ci', 'eve'],
+      ['i', '1 day'],
+      ['net', '10.0.0.1/32'],
       ['m', 'ADA@X'],
       ['bl', 'ADA'],
       ['shape', '(3,1),(2,0)'],
@@ -99,7 +101,6 @@ t.test('a key is compared by its type', async (t) => {
     t.equal(await kind(column!, value!), 'may_have_been', `${column} ${value}`)
   for (const [column, value] of [
     ['n', '1.01'],
-    ['ci', 'eve'],
     ['ts', '2026-11-26 10:00:00+01'],
     ['c', 'abc'],
     ['e', 'closed'],

@@ -1,7 +1,7 @@
 /** Reads a table of PostgreSQL. */
 import { DestinationError, isDestinationError, type QueryAnswer, Type } from '@claimcheck/core/plugin'
 import { addressOf, type Options, queryBy } from '../connection.ts'
-import type { Kind } from '../forms.ts'
+import { formsOf, isSameNumber, type Kind } from '../forms.ts'
 import { type Asked, type FoundRow, type Reader, readTypes, type TableRead } from '../table-read.ts'
 import { DEPTHS, type Depth, KEYS } from './statements.ts'
 
@@ -39,16 +39,17 @@ function readAnswer({ columns, rows, now }: QueryAnswer, { key, columns: read }:
   if (!place) throw new DestinationError('unexpected_response')
   const types = readTypes(place.get('place:types'), CategoryAndName)
   const typeOf = (column: string) => types.get(column) ?? UNKNOWN
-  const isComparable = key.every(({ column, value }) => isReadAsMeant(typeOf(column), value))
+  const isReadable = key.every(({ column, value }) => isReadAsMeant(typeOf(column), value))
+  const isComparable = isReadable && key.every(({ column }) => isOfPostgres(typeOf(column)))
   const isSubscribed = place.get('place:subscribed') === 't'
   const isSame = (row: ReadonlyMap<string, string | null>) =>
-    key.every(({ column }, index) => isByValue(typeOf(column)) || row.get(`row:same ${KEYS[index]}`) === 't')
+    key.every(({ column, value }) => isSameValue(typeOf(column), value, row.get(column) ?? ''))
   const found = all.filter((row) => row.get('row:found') === 't')
   return {
     rows: found.map((row): FoundRow => {
       const ageMs = numberIn(row.get('row:committed'))
       return {
-        isExact: isComparable && isSame(row),
+        isExact: isReadable && isSame(row),
         values: new Map(read.map((column) => [column, row.get(column) ?? null])),
         version: row.get('row:version') ?? undefined,
         // The clock was set back since a commit that it dates later than now.
@@ -79,12 +80,20 @@ function numberIn(text: string | null | undefined): number | undefined {
   return Number.isFinite(value) ? value : undefined
 }
 
-/** Tells whether equal values of a type are one value, however they are written. */
-function isByValue([category]: ColumnType): boolean {
-  return ['N', 'D', 'T'].includes(category)
+/** Tells whether the operator of Postgres compares values of a type as the type's own does. */
+function isOfPostgres([category, name]: ColumnType): boolean {
+  return name !== '' || category === 'E'
 }
 
-const MOMENT = '(?:infinity|[0-9]{4,}-[0-9]{2}-[0-9]{2}(?:[ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\\.[0-9]+)?)?ZONE?)?)'
+/** Tells whether a found value is the very one: types cut and round what they read, and call other texts equal. */
+function isSameValue([category, name]: ColumnType, claimed: string, found: string): boolean {
+  // `isReadAsMeant` leaves the times that Postgres reads without loss.
+  if (category === 'D') return true
+  if (category === 'N') return claimed === found || isSameNumber(claimed, found)
+  return formsOf(kindOf([category, name]), found).includes(claimed)
+}
+
+const MOMENT = '(?:infinity|[0-9]{4,}-[0-9]{2}-[0-9]{2}(?:[ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\\.[0-9]{1,6})?)?ZONE?)?)'
 const UTC = new RegExp(`^${MOMENT.replace('ZONE', '(?:Z|\\+00(?::?00)?)')}$`)
 const ZONED = new RegExp(`^${MOMENT.replace('ZONE', '(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)')}$`)
 
@@ -93,12 +102,16 @@ const ZONED = new RegExp(`^${MOMENT.replace('ZONE', '(?:Z|[+-][0-9]{2}(?::?[0-9]
  * those without a zone drop the one that is written. Amounts of the type `money` depend on the server's language.
  */
 function isReadAsMeant([category, name]: ColumnType, value: string): boolean {
-  if (category === 'D')
-    return name.startsWith('time') && !name.startsWith('timestamp')
-      ? false
-      : (name === 'timestamptz' ? ZONED : UTC).test(value)
-  return name !== 'money'
+  if (category === 'D') return Object.hasOwn(TIMES, name) && TIMES[name]!.test(value)
+  return category !== 'N' || NUMBERS.has(name)
 }
+
+const TIMES: Readonly<Record<string, RegExp>> = {
+  date: /^(?:infinity|[0-9]{4,}-[0-9]{2}-[0-9]{2})$/,
+  timestamp: UTC,
+  timestamptz: ZONED,
+}
+const NUMBERS: ReadonlySet<string> = new Set(['int2', 'int4', 'int8', 'numeric', 'float4', 'float8', 'oid'])
 
 const OF_DIGITS: ReadonlySet<string> = new Set(['uuid', 'bytea', 'macaddr', 'macaddr8'])
 

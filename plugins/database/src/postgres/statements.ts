@@ -30,15 +30,20 @@ const VERSION = `xmin::text AS "row:version",
   CASE WHEN (SELECT s.setting FROM pg_catalog.pg_settings AS s WHERE s.name = 'track_commit_timestamp') = 'on'
     THEN (SELECT ${since('o.timestamp')} FROM pg_catalog.pg_xact_commit_timestamp_origin(xmin) AS o WHERE o.roident = 0) END AS "row:committed"`
 
-/** The category and the name of the type below each column's domain. */
-const TYPES = `(SELECT json_object_agg(a.attname, json_build_array(t.typcategory, coalesce(b.typname, t.typname)))
+/** The category of each column's type, and the name of the type below its domains, if it is one of Postgres. */
+const TYPES = `(SELECT json_object_agg(a.attname, json_build_array(t.typcategory, (WITH RECURSIVE below AS (
+    SELECT t.oid, t.typname, t.typnamespace, t.typbasetype UNION SELECT b.oid, b.typname, b.typnamespace, b.typbasetype
+    FROM below JOIN pg_catalog.pg_type AS b ON b.oid = below.typbasetype)
+  SELECT CASE WHEN s.nspname = 'pg_catalog' THEN below.typname::text ELSE '' END FROM below
+  JOIN pg_catalog.pg_namespace AS s ON s.oid = below.typnamespace WHERE below.typbasetype = 0)))
   FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
-  LEFT JOIN pg_catalog.pg_type AS b ON b.oid = t.typbasetype AND t.typbasetype <> 0
   WHERE a.attrelid = c.oid AND a.attname::text IN (SELECT json_array_elements_text($3::json)))`
 
-/** Tells whether rows of the table, or of a part of it, come from another database. */
-const SUBSCRIBED = `EXISTS (SELECT FROM pg_catalog.pg_subscription_rel AS s WHERE s.srrelid = c.oid
-  OR s.srrelid IN (SELECT i.inhrelid FROM pg_catalog.pg_inherits AS i WHERE i.inhparent = c.oid))`
+/** Tells whether rows of the table, of a part of it or of what it is a part of come from another database. */
+const SUBSCRIBED = `EXISTS (WITH RECURSIVE part AS (SELECT c.oid
+    UNION SELECT i.inhrelid FROM part JOIN pg_catalog.pg_inherits AS i ON i.inhparent = part.oid),
+  whole AS (SELECT c.oid UNION SELECT i.inhparent FROM whole JOIN pg_catalog.pg_inherits AS i ON i.inhrelid = whole.oid)
+  SELECT FROM pg_catalog.pg_subscription_rel AS s WHERE s.srrelid IN (SELECT oid FROM part UNION SELECT oid FROM whole))`
 
 /**
  * Finds rows by the key, beside what tells how far they prove anything, in one look: the next one may reach another server. The inner WHERE
@@ -46,10 +51,8 @@ const SUBSCRIBED = `EXISTS (SELECT FROM pg_catalog.pg_subscription_rel AS s WHER
  */
 function rowStatement(keys: readonly string[], depth: Depth): Statement {
   const places = keys.map((name, index) => ({ name, value: `$${index + 4}` }))
-  const isSame = places
-    .map(({ name, value }) => `r.{${name}}::text = ${value}::text COLLATE "C" AS "row:same ${name}"`)
-    .join(', ')
-  const isEqual = places.map(({ name, value }) => `{${name}} = ${value}`).join(' AND ')
+  // An owner of a type may have made an operator of the usual name, which would run with the rights of our account.
+  const isEqual = places.map(({ name, value }) => `{${name}} OPERATOR(pg_catalog.=) ${value}`).join(' AND ')
   return {
     name: `postgres row by ${keys.length}, ${depth}`,
     text: `SELECT c.oid::text AS "place:table", pg_catalog.row_security_active(c.oid) AS "place:hides",
@@ -57,7 +60,7 @@ function rowStatement(keys: readonly string[], depth: Depth): Statement {
   ${SUBSCRIBED} AS "place:subscribed", ${TYPES} AS "place:types",
   ${depth === 'bare' ? 'NULL' : IDENTITY} AS "place:identity", found.*
 FROM ${TABLE}
-LEFT JOIN (SELECT TRUE AS "row:found", ${isSame}, r.*
+LEFT JOIN (SELECT TRUE AS "row:found", r.*
   FROM (SELECT ${depth === 'whole' ? `${VERSION}, ` : ''}{columns} FROM {table} WHERE ${isEqual} LIMIT ${MOST_FOUND}) AS r
 ) AS found ON TRUE
 WHERE n.nspname = $1 AND c.relname = $2`,

@@ -34,7 +34,61 @@ const PATH = 'the owner of a database chooses its search path'
 const HIDDEN = 'ALTER TABLE orders ENABLE ROW LEVEL SECURITY'
 const AGAIN = 'CREATE TABLE again (LIKE orders INCLUDING ALL); DROP TABLE orders; ALTER TABLE again RENAME TO orders'
 
+/** Values that a type of Postgres or of an owner takes for the one that is there: a table with one column `v`, what is in it, and the claim. */
+const NEARLY: readonly (readonly [title: string, ddl: string, stored: string, claimed: string])[] = [
+  [
+    'another number, by an operator of its own domain',
+    `CREATE DOMAIN own AS int; CREATE FUNCTION same(own, own) RETURNS bool LANGUAGE sql AS 'SELECT true';
+      CREATE OPERATOR public.= (LEFTARG = own, RIGHTARG = own, FUNCTION = same); CREATE TABLE nearly (v own)`,
+    '1',
+    '999',
+  ],
+  [
+    'another word, by an operator and a cast of its own list of words',
+    `CREATE TYPE word AS ENUM ('a', 'b'); CREATE FUNCTION same(word, word) RETURNS bool LANGUAGE sql AS 'SELECT true';
+      CREATE OPERATOR public.= (LEFTARG = word, RIGHTARG = word, FUNCTION = same);
+      CREATE FUNCTION told(word) RETURNS text LANGUAGE sql AS 'SELECT $$b$$';
+      CREATE CAST (word AS text) WITH FUNCTION told(word) AS IMPLICIT; CREATE TABLE nearly (v word)`,
+    "'a'",
+    'b',
+  ],
+  ['a name that is cut', 'CREATE TABLE nearly (v name)', "repeat('k', 63)", 'k'.repeat(80)],
+  ['a word of which one letter is kept', 'CREATE TABLE nearly (v "char")', "'a'", 'active'],
+  ['a number that no double is', 'CREATE TABLE nearly (v float8)', '9007199254740992', '9007199254740993'],
+  ['a number that no single is', 'CREATE TABLE nearly (v float4)', '0.1', '0.10000000001'],
+  ['a time for a day', 'CREATE TABLE nearly (v date)', "'2026-03-11'", '2026-03-11 19:00:00Z'],
+  [
+    'a day for a time, below two domains',
+    'CREATE DOMAIN one AS time; CREATE DOMAIN two AS one; CREATE TABLE nearly (v two)',
+    "'10:00'",
+    '2001-01-01 10:00:00Z',
+  ],
+  [
+    'a time with a seventh digit',
+    'CREATE TABLE nearly (v timestamp)',
+    "'2026-03-11 10:00:00'",
+    '2026-03-11 10:00:00.0000004',
+  ],
+  ['thirty days for a month', 'CREATE TABLE nearly (v interval)', "'1 mon'", '30 days'],
+]
+
 const TRICKS: readonly Row[] = [
+  ...NEARLY.map(([title, ddl, stored, claimed]) =>
+    row(NOT_DONE, `nearly: ${title}`, 'the database calls them equal, and they are not', () => ({
+      story: made(ddl, `INSERT INTO nearly VALUES (${stored})`, -HOUR),
+      table: 'public.nearly',
+      key: by(['v', claimed]),
+    })),
+  ),
+  row(OTHER_OR_UNTOLD, 'nearly: a double whose digits a setting cuts', PATH, () => ({
+    story: made(
+      'CREATE TABLE nearly (id int, v float8)',
+      'INSERT INTO nearly VALUES (7, 1.4); ALTER DATABASE shop SET extra_float_digits = -15',
+      -HOUR,
+    ),
+    table: 'public.nearly',
+    columns: { v: '1' },
+  })),
   // `pg_replication_origin_xact_setup` sets the time of a commit ("Replication Progress Tracking").
   row(LATE_UNTOLD, 'late, and committed as the replay of an earlier commit', 'a replay brings its own time', () => ({
     story: new Story()
