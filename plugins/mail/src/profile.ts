@@ -50,10 +50,7 @@ const flag = (title: string, description: string) => Type.Optional(Type.Literal(
 const Facts = Type.Object(
   {
     message_id: id('Message-ID', 'The Message-ID of the copy.'),
-    sent_as: id(
-      'Message-ID of the provider',
-      'The Message-ID that the copy bears in place of that one.',
-    ),
+    sent_as: id('Message-ID of the provider', 'The Message-ID that the copy bears in place of that one.'),
     uid_validity: Type.Integer({
       title: 'Mailbox number',
       minimum: 1,
@@ -89,7 +86,8 @@ export const sendProfile: ActionProfile<typeof Params, typeof Facts> = {
     outcomes: {
       verified: 'A copy of message {message_id} was in the mailbox of sent messages of {target} in time.',
       late: 'A copy of message {message_id} came into the mailbox of sent messages of {target} too late.',
-      mismatch: 'The copy of message {message_id} in the mailbox of sent messages of {target} does not name all claimed recipients.',
+      mismatch:
+        'The copy of message {message_id} in the mailbox of sent messages of {target} does not name all claimed recipients.',
       failed: 'No copy of message {message_id} was in the mailbox of sent messages of {target} by the deadline.',
     },
     facts: {
