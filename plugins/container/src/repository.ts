@@ -173,7 +173,7 @@ export function openRepository(
         most: MOST_PAGES,
         // A registry behind a proxy links to an address of its own, so the query alone counts.
         next({ headers }) {
-          const [, link] = /<([^<>]*)>\s*;[^,]*\brel="?next\b/i.exec(headers.get('link') ?? '') ?? []
+          const [, link] = /<([^<>]*)>\s*;[^,<]*\brel="?next\b/i.exec(headers.get('link') ?? '') ?? []
           if (link === undefined) return undefined
           const query = parseUrl(link, tagsPath)?.search
           if (!query) throw unexpected()
@@ -201,7 +201,10 @@ export function openRepository(
 /** Understands the bytes of a manifest, whose type and digest have to be those that its headers name. */
 async function manifestIn(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Promise<Omit<Manifest, 'isOld'>> {
   requireDigest(bytes, headers.get('docker-content-digest'))
-  const [type] = (headers.get('content-type') ?? '').toLowerCase().split(/\s*;/)
+  const [type] = (headers.get('content-type') ?? '')
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim())
   const isIndex = INDEXES.has(type)
   if (!isIndex && !IMAGES.has(type)) throw unexpected()
   const { mediaType = type, manifests, config } = isIndex ? await parse(bytes, Index) : await parse(bytes, Image)
