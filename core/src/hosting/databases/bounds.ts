@@ -28,6 +28,14 @@ export interface DriverSocket {
 export const STATEMENT_TIMEOUT_MS = 10_000
 const WATCH_MS = 10
 
+/** An error of a database without its words, which may have values of rows, such as those that a policy cannot read. */
+function causeOf(error: unknown): unknown {
+  const { code, errno, sqlState } = error as Readonly<Record<'code' | 'errno' | 'sqlState', unknown>>
+  const state = sqlState ?? code
+  if (typeof state !== 'string' || !/^[0-9A-Z]{5}$/.test(state)) return error
+  return new Error(`the database refused: SQLSTATE ${state}${typeof errno === 'number' ? `, error ${errno}` : ''}`)
+}
+
 /**
  * Runs a driver on a socket, which ends with the check, or with more bytes than the check may read.
  * @param codeOf the meaning of an error of the driver; undefined if the connection failed
@@ -62,7 +70,7 @@ export async function runBounded(
   } catch (error) {
     if (ended) throw ended
     const code = codeOf(error)
-    throw code === undefined ? toDestinationError(error, signal) : new DestinationError(code, { cause: error })
+    throw code === undefined ? toDestinationError(error, signal) : new DestinationError(code, { cause: causeOf(error) })
   } finally {
     clearTimeout(idle)
     clearInterval(watch)
