@@ -204,6 +204,29 @@ t.test('partitions and children count, views and foreign tables do not', async (
   t.equal((await look(place, 'public.orders', { nothing: '7' })).kind, 'unsupported_target')
 })
 
+t.test('an error of a policy has no value of a row', async (t) => {
+  await run(`CREATE TABLE noted (id int, note text); INSERT INTO noted VALUES (1, 'private words of Jo'); GRANT SELECT ON noted TO reader;
+    ALTER TABLE noted ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON noted USING (note::int > 0)`)
+  const told = await look(place, 'public.noted', { id: '1' })
+  t.equal(told.kind, 'unexpected_response')
+  t.notMatch(JSON.stringify(told), /private words/)
+})
+
+t.test('a subscription fills a part of a part, or the table of which this is a part', async (t) => {
+  await run(`CREATE TABLE p (id int, k int) PARTITION BY LIST (id); CREATE TABLE p1 PARTITION OF p DEFAULT PARTITION BY LIST (k);
+    CREATE TABLE p11 PARTITION OF p1 DEFAULT; GRANT SELECT ON p, p1, p11 TO reader;
+    CREATE SUBSCRIPTION s CONNECTION 'host=127.0.0.1 port=1' PUBLICATION x WITH (connect = false)`)
+  for (const filled of ['p11', 'p']) {
+    await run(`DELETE FROM pg_catalog.pg_subscription_rel;
+      INSERT INTO pg_catalog.pg_subscription_rel SELECT oid, '${filled}'::regclass, 'r', NULL FROM pg_catalog.pg_subscription`)
+    for (const read of ['p', 'p1', 'p11'])
+      t.equal((await look(place, `public.${read}`, { id: '5' })).mark, 'may_have_been', `${read}, by ${filled}`)
+  }
+  await run(
+    'DELETE FROM pg_catalog.pg_subscription_rel; ALTER SUBSCRIPTION s SET (slot_name = NONE); DROP SUBSCRIPTION s',
+  )
+})
+
 t.test('a replica shows rows, and what it lacks counts by its lag', async (t) => {
   // The server stops for a moment.
   await admin.end()
