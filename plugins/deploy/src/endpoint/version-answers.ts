@@ -1,10 +1,5 @@
 /** The verifier of `deploy.version.answers`: it asks an endpoint several times, because several programs may answer under one address. */
-import {
-  type CheckContext,
-  type Claim,
-  defineVerifier,
-  type Observation,
-} from '@claimcheck/core/plugin'
+import { type CheckContext, type Claim, defineVerifier, type Observation } from '@claimcheck/core/plugin'
 import { normalAddress, publicOrigin } from './address.ts'
 import { connectionType } from './connection.ts'
 import { type Facts, type Params, profile } from './profile.ts'

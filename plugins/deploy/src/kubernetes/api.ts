@@ -169,6 +169,11 @@ export function openCluster(
       list(`/apis/apps/v1/namespaces/${namespace}/replicasets`, ReplicaSet, selectorOf(spec.selector)),
     pods: (namespace: string, { spec }: Workload) =>
       list(`/api/v1/namespaces/${namespace}/pods`, Pod, selectorOf(spec.selector)),
+    /** Reads a list that the credentials have to be allowed to read. @throws DestinationError `forbidden` */
+    async requireNamespace(namespace: string) {
+      const schema = Type.Object({ kind: Type.Literal('PodList') })
+      await http.json(`${base}/api/v1/namespaces/${namespace}/pods?limit=1`, { schema, auth })
+    },
     /** Reads what any accepted credentials may read. */
     async requireAccepted() {
       await http.json(`${base}/api`, { schema: Type.Object({ kind: Type.String() }), auth })

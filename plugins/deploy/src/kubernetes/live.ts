@@ -23,7 +23,11 @@ export async function findImage(claim: Claim<Params>, context: CheckContext): Pr
   const [, namespace = '', kind = '', name = ''] = placeOf(target).segments
   const cluster = openCluster(context.connection!.options as Options, context)
   const workload = await cluster.workload(namespace, kind, name)
-  if (!workload) return { kind: 'absent', facts: {} }
+  if (!workload) {
+    // Another place than the API server may answer its 404: the namespace's pods can be read at the right one.
+    await cluster.requireNamespace(namespace)
+    return { kind: 'absent', facts: {} }
+  }
   const container = containerOf(workload, params.container)
   if (container === undefined) return { kind: 'absent', facts: {} }
   const claimed = params.image_digest!

@@ -53,14 +53,15 @@ const Deployment = Type.Object({
 export type Deployment = Static<typeof Deployment>
 
 const Release = Type.Object({
-  rollingRelease: Maybe(
+  rollingRelease: Type.Union([
+    Type.Null(),
     Type.Object({
       state: Type.String(),
       currentDeployment: Maybe(Type.Object({ id: Type.String() })),
       canaryDeployment: Maybe(Type.Object({ id: Type.String() })),
       updatedAt: Maybe(Type.Number()),
     }),
-  ),
+  ]),
 })
 export type Release = NonNullable<Static<typeof Release>['rollingRelease']>
 
