@@ -51,6 +51,20 @@ export const SHELF = [
     ],
   },
   {
+    package: '@claimcheck/plugin-deploy',
+    connections: ['Kubernetes', 'Vercel', 'Version endpoint'],
+    actions: [
+      {
+        action: 'deploy.revision.live',
+        title: 'Live revision',
+      },
+      {
+        action: 'deploy.version.answers',
+        title: 'Version that an endpoint answers',
+      },
+    ],
+  },
+  {
     package: '@claimcheck/plugin-mail',
     connections: ['Mailbox (IMAP)'],
     actions: [
