@@ -69,6 +69,17 @@ const KUBERNETES: readonly Asked[] = [
   ['one that is stuck', WEB, stuck(), [200, 'status.unavailableReplicas', 1]],
   ['one that is stuck for long', WEB, stuck(), [200, progress('reason'), 'ProgressDeadlineExceeded'], 11 * MINUTE],
   ['a paused one', WEB, of({ cluster: rolledOut().pause(-1) }), [200, 'spec.paused', true]],
+  [
+    'a template that a pause holds back',
+    WEB,
+    of({
+      cluster: cluster()
+        .make(-DAY)
+        .pause(-HOUR)
+        .rollOut(-MINUTE, { template: templateOf(NEW) }),
+    }),
+    [200, 'status.updatedReplicas', undefined],
+  ],
   ['pods', `${PODS}?labelSelector=app%3Dweb`, of({ cluster: rolledOut() }), [200, 'items.length', 2]],
   [
     'the digest of a pod',

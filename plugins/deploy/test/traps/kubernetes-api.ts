@@ -266,10 +266,13 @@ function workloadObject(workload: Workload, _now: number, faults: string[]): Res
 }
 
 /** Counts pods as controllers do: those that are being deleted are not counted, and counts that are 0 are left out. */
-function statusOf({ kind, observed, replicas, pods, revision, conditions }: Workload): Record<string, unknown> {
+function statusOf(workload: Workload): Record<string, unknown> {
+  const { kind, observed, replicas, pods, revision, conditions } = workload
   const counted = pods.filter(({ deletedAt, phase }) => deletedAt === undefined && phase !== 'Failed')
   const ready = counted.filter(({ isReady }) => isReady).length
-  const updated = counted.filter((pod) => pod.revision === revision)
+  // A template that is observed and has no replica set, as in a paused deployment, has no updated pods.
+  const isMade = kind !== 'deployment' || observed < workload.generation || hasReplicaSet(workload)
+  const updated = isMade ? counted.filter((pod) => pod.revision === revision) : []
   const hash = (number: number) => `web-${hashOf(number)}`
   const oldest = Math.min(revision, ...counted.map((pod) => pod.revision))
   const some = (counts: Readonly<Record<string, number>>) =>
@@ -317,6 +320,10 @@ function statusOf({ kind, observed, replicas, pods, revision, conditions }: Work
       },
     })),
   }
+}
+
+function hasReplicaSet({ replicaSets, template }: Workload): boolean {
+  return replicaSets.some((set) => set.template === template)
 }
 
 function replicaSetObject(set: ReplicaSet, workload: Workload, faults: string[]): Resource {

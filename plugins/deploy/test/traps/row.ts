@@ -48,6 +48,8 @@ export const OTHER: RowKind = ['other', 'mismatch', 'failed']
 /** It was done otherwise; a reader who is careful may say less. */
 export const OTHER_MAYBE: RowKind = ['other', 'mismatch', 'failed', 'unverifiable']
 export const LATE: RowKind = ['late', 'late']
+/** It came late; a reader to whom another digest may be the same image may say less. */
+export const LATE_MAYBE: RowKind = ['late', 'late', 'unverifiable']
 /** It was done, and what is shown may do to tell. */
 export const TRUE_MAYBE: RowKind = ['in time', 'verified', 'unverifiable']
 /** It was done, and too little is shown of it. */
@@ -65,7 +67,7 @@ export const UNKNOWABLE: RowKind = ['unknowable', 'unverifiable']
 export function rowsOf(provider: Provider) {
   return (kind: RowKind, title: string, why: string, scene: () => Scene): Row => {
     // What does not come late is decided alike by a deadline that is nearer than the usual one.
-    const near = { deadlineMs: kind[0] === 'late' ? 3 * HOUR : 12 * MINUTE }
+    const near = { deadlineMs: kind[0] === 'late' ? HOUR : 12 * MINUTE }
     return { provider, ...row(kind, title, why, () => ({ ...near, ...scene() })) }
   }
 }
