@@ -168,7 +168,7 @@ export const profile: ActionProfile<typeof Params, typeof Facts> = {
     domain: { fact: 'domain', as: 'case' },
   },
   past: ['aliased_at'],
-  toleranceMs: 15 * MINUTE_MS,
+  toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 30 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
   access: {

@@ -42,6 +42,7 @@ const SITUATIONS = {
   },
   another: (at) => {
     run(at, OTHER_DIGEST)
+    at.sets = [...at.sets, { uid: 'set-0', revision: 0, image: pinned(DIGEST), createdAt: MADE }]
     at.deployments = [{ id: SECOND, createdAt: MADE, sha: 'f'.repeat(40) }]
     at.alias = { deploymentId: SECOND, updatedAt: MADE + 5000 }
     at.versions = ['1.3.0']
@@ -171,8 +172,8 @@ t.test('Vercel', async (t) => {
         situation: 'rolling',
         absentRoutes,
         claim: claim({ deployment: FIRST }),
-        sees: { kind: 'absent', mark: 'unsettled' },
-        verdict: 'unverifiable',
+        sees: { kind: 'absent', facts: { deployment: SECOND } },
+        verdict: 'failed',
       },
       {
         name: 'a domain that leads nowhere',

@@ -4,8 +4,11 @@ import { type ActionProfile, type Static, Type } from '@claimcheck/core/plugin'
 const MINUTE_MS = 60_000
 
 // Addresses have no query, because receipts are public and queries carry tokens, and no name of a user.
-const TARGET =
-  "^[Hh][Tt][Tt][Pp][Ss]://(?:\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z](?:[0-9A-Za-z.-]*[0-9A-Za-z])?)(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~!$&'\\(\\)*+,;=:@%/\\-]*)?$"
+const HOST = '(?:\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z](?:[0-9A-Za-z.-]*[0-9A-Za-z])?)'
+const LETTER = "A-Za-z0-9_~!$&'\\(\\)*+,;=:@%\\-"
+/** A segment of a path, or none, but not `.` and `..`. */
+const SEGMENT = `(?:\\.{0,2}[${LETTER}][${LETTER}.]*)?`
+const TARGET = `^[Hh][Tt][Tt][Pp][Ss]://${HOST}(?::[0-9]{1,5})?(?:/${SEGMENT})*$`
 export const LONGEST_ADDRESS = 512
 
 /** A version as programs write it: no spaces, so that it is never prose. */
@@ -106,7 +109,7 @@ export const profile: ActionProfile<typeof Params, typeof Facts> = {
   required: { version: 'content', pointer: 'target' },
   shows: { self_reported: true },
   compared: { target: 'none', version: { fact: 'version', as: 'exact' }, pointer: 'none' },
-  toleranceMs: 15 * MINUTE_MS,
+  toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 30 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
   access: { permission: 'None, or that of the header with which the endpoint is read.', anonymous: true },

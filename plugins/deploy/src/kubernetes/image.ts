@@ -20,23 +20,25 @@ export interface PodImage {
   readonly digest: string | undefined
 }
 
+export interface ClaimedImage {
+  readonly container: string
+  readonly digest: string
+  /** Tells whether the workload names its image by the claimed digest, now or in an earlier revision. */
+  readonly isNamed: boolean
+}
+
 /**
- * Reads what a container of a pod runs. The kubelet's digest may be that of the image for the node's architecture while the claim has that of the
- * index, or the other way round: so a specification that names the claimed digest counts, and only one that names another digest proves another image.
+ * Reads what a container of a pod runs. One image may have two digests, that of an index and that of its part for one architecture, and only a
+ * registry relates them: so a specification that names the claimed digest counts, and another digest is another image only where the workload
+ * itself tells the two apart.
  */
-export function imageOf(
-  { spec, status }: Pod,
-  { container, claimed }: { readonly container: string; readonly claimed: string },
-): PodImage {
+export function imageOf({ spec, status }: Pod, { container, digest, isNamed }: ClaimedImage): PodImage {
   const pinned = pinnedDigest(spec.containers.find(({ name }) => name === container)?.image)
   const id = status.containerStatuses?.find(({ name }) => name === container)?.imageID ?? ''
   const running = pinnedDigest(id)
-  const isClaimed = id !== '' && [running, BARE.exec(id)?.[1], pinned].includes(claimed)
-  return {
-    isClaimed,
-    isOther: !isClaimed && pinned !== undefined && pinned !== claimed && running !== undefined,
-    digest: isClaimed ? claimed : running,
-  }
+  const isClaimed = id !== '' && [running, BARE.exec(id)?.[1], pinned].includes(digest)
+  const isOther = !isClaimed && isNamed && pinned !== undefined && running !== undefined
+  return { isClaimed, isOther, digest: isClaimed ? digest : running }
 }
 
 /** Tells whether a container of a pod runs now, and the pod takes requests. */

@@ -12,7 +12,7 @@ import type { Facts, Params } from '../profile.ts'
 import { tellingStay } from '../stay.ts'
 import { openCluster, type Pod, type Workload } from './api.ts'
 import type { Options } from './connection.ts'
-import { imageOf, isReady, pinnedDigest, readySince } from './image.ts'
+import { type ClaimedImage, imageOf, isReady, pinnedDigest, readySince } from './image.ts'
 import { type Rollout, readRollout } from './rollout.ts'
 
 /** Milliseconds of the second that a time of Kubernetes means. */
@@ -30,9 +30,9 @@ export async function findImage(claim: Claim<Params>, context: CheckContext): Pr
   }
   const container = containerOf(workload, params.container)
   if (container === undefined) return { kind: 'absent', facts: {} }
-  const claimed = params.image_digest!
-  const rollout = await readRollout(cluster, workload, { namespace, kind, container, claimed })
-  return report(rollout, { ...claim, container, claimed })
+  const digest = params.image_digest!
+  const rollout = await readRollout(cluster, workload, { namespace, kind, container, digest })
+  return report(rollout, { ...claim, container, digest, isNamed: rollout.isNamed })
 }
 
 /**
@@ -46,10 +46,7 @@ function containerOf({ spec }: Workload, named: string | undefined): string | un
   return names[0]
 }
 
-interface Claimed extends Pick<Claim, 'claimedAt' | 'submittedAt'> {
-  readonly container: string
-  readonly claimed: string
-}
+type Claimed = ClaimedImage & Pick<Claim, 'claimedAt' | 'submittedAt'>
 
 /** The ready pods: those of the current revision, those of any, and those of the current one that run the claimed digest. */
 interface ReadyPods {
@@ -71,7 +68,7 @@ function report(rollout: Rollout, claim: Claimed): Observation<Facts> {
   return {
     kind: 'present',
     differs: [],
-    facts: { ...facts, image_digest: claim.claimed },
+    facts: { ...facts, image_digest: claim.digest },
     ...(stays && { stays }),
   }
 }
@@ -128,11 +125,11 @@ function markOfMixed(ready: readonly Pod[], claim: Claimed): { readonly mark?: M
  * of that time are there. A tag may have led elsewhere then, so that only the present pods count.
  */
 function staysOf(rollout: Rollout, ready: readonly Pod[], claim: Claimed) {
-  const { container, claimed } = claim
+  const { container, digest } = claim
   const { workload, completedAt, notBefore } = rollout
   if (completedAt === undefined) return undefined
   const template = workload.spec.template.spec.containers.find(({ name }) => name === container)
-  const isPinned = pinnedDigest(template?.image) === claimed
+  const isPinned = pinnedDigest(template?.image) === digest
   const isFromThen = ready.some(({ metadata }) => Date.parse(metadata.creationTimestamp) <= completedAt)
   const notAfter =
     isPinned && isFromThen ? completedAt : Math.max(completedAt, ...ready.map((pod) => runningSince(pod, container)))

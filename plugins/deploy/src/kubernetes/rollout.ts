@@ -18,6 +18,8 @@ export interface Rollout {
   readonly old: readonly Pod[]
   /** Pods of other revisions that are being stopped. */
   readonly leaving: readonly Pod[]
+  /** Tells whether the workload names its image by the claimed digest, now or in an earlier revision. */
+  readonly isNamed: boolean
   /** The number of the revision, as a Deployment counts them. */
   readonly revision: number | undefined
   /** The time at which the controller saw the rollout as complete; undefined if it does not tell. */
@@ -35,7 +37,7 @@ interface Subject {
   readonly namespace: string
   readonly kind: string
   readonly container: string
-  readonly claimed: string
+  readonly digest: string
 }
 
 export async function readRollout(cluster: Cluster, workload: Workload, subject: Subject): Promise<Rollout> {
@@ -53,6 +55,7 @@ export async function readRollout(cluster: Cluster, workload: Workload, subject:
     current: staying.filter(isCurrent),
     old: staying.filter((pod) => !isCurrent(pod)),
     leaving: leaving.filter((pod) => !isCurrent(pod)),
+    isNamed: [workload, ...sets].some((one) => pinnedDigest(imageIn(one, subject.container)) === subject.digest),
     revision: kind === 'deployment' ? revisionOf(workload) : undefined,
     completedAt: current && completionOf(workload, current),
     notBefore: current && earliestOf(workload, sets, subject),
@@ -136,10 +139,10 @@ const USUAL_HISTORY = 10
 function earliestOf(
   { metadata, spec }: Workload,
   sets: readonly ReplicaSet[],
-  { container, claimed }: Subject,
+  { container, digest }: Subject,
 ): number | undefined {
   if (sets.length > (spec.revisionHistoryLimit ?? USUAL_HISTORY)) return undefined
-  const able = sets.filter((set) => [undefined, claimed].includes(pinnedDigest(imageIn(set, container))))
+  const able = sets.filter((set) => [undefined, digest].includes(pinnedDigest(imageIn(set, container))))
   const isWhole = !sets.some((set) => set.metadata.creationTimestamp < metadata.creationTimestamp)
   return isWhole ? Math.min(...able.map((set) => Date.parse(set.metadata.creationTimestamp))) : undefined
 }

@@ -56,7 +56,7 @@ function report(found: Found): Observation<Facts> {
     ...(aliasedAt !== undefined && { aliased_at: new Date(aliasedAt).toISOString() }),
   }
   const doubt = doubtOf(found)
-  if (doubt) return { kind: 'absent', facts, mark: doubt }
+  if (doubt) return { kind: 'absent', facts, ...doubt }
   const isOther = {
     deployment: params.deployment !== deployment.id,
     commit: commit !== undefined && params.commit !== commit,
@@ -71,13 +71,16 @@ function report(found: Found): Observation<Facts> {
   return { kind: 'present', differs: [], facts, ...(stays && { stays }) }
 }
 
-/** The mark of a project that answers from no deployment, or from two; undefined for any other. */
-function doubtOf({ claim: { params }, project, release }: Found): Mark | undefined {
+/** Tells that a project answers from no deployment, or from two, with the mark of the read; undefined where one answers. */
+function doubtOf({ claim: { params }, project, deployment, release }: Found): { readonly mark?: Mark } | undefined {
   // A paused project answers nobody, and its deployment may have answered before.
-  if (project.paused) return 'may_have_been'
+  if (project.paused) return { mark: 'may_have_been' }
   if (release?.state !== 'ACTIVE') return undefined
-  const both = [release.currentDeployment?.id, release.canaryDeployment?.id]
-  return params.deployment === undefined || both.includes(params.deployment) ? 'unsettled' : undefined
+  const canary = release.canaryDeployment?.id
+  // Others are still served by the deployment to which the domain leads.
+  if (params.deployment !== undefined && params.deployment === canary && canary !== deployment.id) return {}
+  const isPart = params.deployment === undefined || [canary, release.currentDeployment?.id].includes(params.deployment)
+  return isPart ? { mark: 'unsettled' } : undefined
 }
 
 /** The commit from which Vercel built a deployment: one that its client names besides may not be what was built. */
