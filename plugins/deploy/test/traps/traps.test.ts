@@ -14,7 +14,7 @@ import { VERSION_ROWS } from './version-rows.ts'
 
 const ROWS = [...KUBERNETES_HONEST, ...KUBERNETES_FALSE, ...VERCEL_HONEST, ...VERCEL_FALSE, ...VERSION_ROWS]
 /** The usual run plays every so many rows. */
-const SHARE = 4
+const SHARE = 5
 
 playTable<Row, Awaited<ReturnType<typeof play>>>({
   rows: process.env.ROW === undefined ? shareOf(ROWS, 0, SHARE) : ROWS,
