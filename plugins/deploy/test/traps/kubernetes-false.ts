@@ -221,6 +221,14 @@ const OTHERWISE: readonly Row[] = [
       ...at(rolledOut({ afterMs: -HOUR }).rollOut(-MINUTE, { template: templateOf(OLD) })),
     }),
   ),
+  row(
+    OTHER_MAYBE,
+    'rolled back a minute ago, which the watch cache does not show',
+    'resourceVersion=0 answers any state, also an old one',
+    () => ({
+      ...at(rolledOut({ afterMs: -2 * HOUR }).rollOut(-MINUTE, { template: templateOf(OLD) }), { cacheLagMs: HOUR }),
+    }),
+  ),
   row(OTHER_MAYBE, 'a failed pod had the image', 'a failed pod runs nothing', () => ({
     ...at(
       rolledOut({ afterMs: -HOUR })

@@ -186,6 +186,14 @@ const PLAIN: readonly Row[] = [
       { pageSize: 1 },
     ),
   })),
+  row(
+    TRUE,
+    'named by tag, with a watch cache that is behind',
+    'resourceVersion=0 answers any state, also an old one',
+    () => ({
+      ...at(rolledOut({ template: as({ image: byTag('4.12') }) }), { cacheLagMs: HOUR }),
+    }),
+  ),
   row(TRUE, 'with a watch cache that is behind', 'resourceVersion=0 answers any state, also an old one', () => ({
     ...at(rolledOut(), { cacheLagMs: HOUR }),
   })),
