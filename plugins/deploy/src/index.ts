@@ -27,7 +27,7 @@ const revisionLive = defineVerifier({
 
 export default definePlugin({
   name: 'deploy',
-  api: 2,
+  api: 3,
   manifest: { hosts: ['api.vercel.com', 'connection.base_url', 'target'] },
   options: Type.Object({}, { additionalProperties: false }),
   setup: () => ({ verifiers: [revisionLive, versionAnswers], connections: [kubernetes, vercel, endpoint] }),

@@ -63,7 +63,8 @@ class Refusal extends Error {
 }
 
 const iso = (moment: number) => new Date(moment).toISOString().replace(/\.\d+Z$/, 'Z')
-const notFound = () => new Refusal(404, { kind: 'Status', status: 'Failure', reason: 'NotFound', code: 404 })
+const notFound = (kind: string) =>
+  new Refusal(404, { kind: 'Status', status: 'Failure', reason: 'NotFound', code: 404, details: { name: NAME, kind } })
 
 export class Places {
   kind = 'deployment'
@@ -137,7 +138,7 @@ export class Places {
         'ReplicaSetList',
         this.sets.map((set) => this.#set(set)),
       )
-    if (path !== `/apis/apps/v1${within}${this.kind}s/${NAME}` || !this.workload) throw notFound()
+    if (path !== `/apis/apps/v1${within}${this.kind}s/${NAME}` || !this.workload) throw notFound(`${this.kind}s`)
     return this.#workload(this.workload)
   }
 

@@ -98,7 +98,12 @@ const Pod = Type.Object({
 })
 export type Pod = Static<typeof Pod>
 
-const Refusal = Type.Object({ kind: Type.Literal('Status'), reason: Type.String() })
+/** The answer to a read of an object that is not there. One of a group that is not served names no object. */
+const Missing = Type.Object({
+  kind: Type.Literal('Status'),
+  reason: Type.Literal('NotFound'),
+  details: Type.Object({ name: Type.String(), kind: Type.String() }),
+})
 
 const PLURALS: Readonly<Record<string, string>> = {
   deployment: 'deployments',
@@ -152,8 +157,9 @@ export function openCluster(
       })
       const { status } = response
       if (status === 404) {
-        const refusal = await readJson(response)
-        if (Value.Check(Refusal, refusal) && refusal.reason === 'NotFound') return undefined
+        const missing = await readJson(response)
+        const isOwn = Value.Check(Missing, missing) && missing.details.name === name && missing.details.kind === plural
+        if (isOwn) return undefined
         throw new DestinationError('forbidden', { status })
       }
       if (status !== 200) {
