@@ -8,6 +8,7 @@ import { radicaleProblem, startRadicale } from '../../plugins/calendar/test/trap
 import { MATTERMOST_CHANNEL, Platforms, TOKEN } from '../../plugins/chat/test/platforms.ts'
 import { DockerRegistry, imageOf } from '../../plugins/container/test/docker-registry.ts'
 import * as READER from '../../plugins/database/test/look.ts'
+import * as CLUSTER from '../../plugins/deploy/test/places.ts'
 import { fingerprintOf, KEY } from '../../plugins/mail/test/fingerprints.ts'
 import { REGION, S3 } from '../../plugins/objects/test/s3.ts'
 import { SECRET, Trackers } from '../../plugins/tickets/test/trackers.ts'
@@ -23,11 +24,12 @@ const PASSWORD = 'password-of-the-tour'
 
 /** Says what is left out, and why. */
 export const NOT_HERE: string[] = [
-  'Slack, Discord, Google Calendar, Linear and Stripe are left out: each has one address, which nothing here can have.',
+  'Slack, Discord, Google Calendar, Linear, Stripe and Vercel are left out: each has one address, which nothing here can have.',
 ]
 
 export async function addedStops(authority: Authority): Promise<Stop[]> {
   const stops = [await chainStop(), await databaseStop(), await objectStop(), await chatStop(), await ticketStop()]
+  stops.push(await clusterStop())
   const registry = findProgram('docker-registry')
   if (registry) stops.push(await imageStop(registry))
   else NOT_HERE.push('Images are left out: docker-registry is not installed.')
@@ -150,6 +152,34 @@ async function ticketStop(): Promise<Stop> {
     allowPrivate: host,
     connect: ['redmine', ...set({ base_url: server.url, api_key: SECRET })],
     claims: [{ action: 'tracker.issue.transition', target: `redmine:${host}/1`, params: { category: 'done' } }],
+    close: async () => server.stop(),
+  }
+}
+
+async function clusterStop(): Promise<Stop> {
+  const places = new CLUSTER.Places(Date.now)
+  const made = { image: `${CLUSTER.REPOSITORY}@${CLUSTER.DIGEST}`, createdAt: Date.now() - 60_000 }
+  places.workload = { uid: 'uid-1', ...made, completedAt: Date.now() }
+  places.sets = [{ uid: 'set-1', revision: 1, ...made }]
+  places.pods = [1, 2].map(() => ({ owner: 'set-1', imageID: made.image }))
+  const server = await places.start()
+  return {
+    place: 'Kubernetes, by a stand-in',
+    plugin: '@claimcheck/plugin-deploy',
+    allowPrivate: new URL(server.url).host,
+    connect: [
+      'kubernetes',
+      '--try',
+      `${CLUSTER.NAMESPACE}/deployment/${CLUSTER.NAME}`,
+      ...set({ base_url: server.url, cluster: 'production', token: CLUSTER.TOKEN }),
+    ],
+    claims: [
+      {
+        action: 'deploy.revision.live',
+        target: `kubernetes:production/${CLUSTER.NAMESPACE}/deployment/${CLUSTER.NAME}`,
+        params: { image_digest: CLUSTER.DIGEST },
+      },
+    ],
     close: async () => server.stop(),
   }
 }
