@@ -58,6 +58,8 @@ function readAnswer({ columns, rows, now }: QueryAnswer, { key, columns: read }:
   const [place] = all
   // The table was dropped since the host looked at the catalogue.
   if (!place) throw new DestinationError('unexpected_response')
+  // The server shows the tables as they were at another time.
+  if (place.get('place:now') !== '1') throw new DestinationError('misconfigured')
   const types = readTypes(place.get('place:types'), ColumnTypeText)
   const typeOf = (column: string) => typeIn(types.get(column) ?? '')
   const isComparable = key.every(({ column, value }) => isReadAsMeant(typeOf(column), value))

@@ -11,15 +11,23 @@ export type Flavour = (typeof FLAVOURS)[number]
 const variable = (name: string) =>
   `(SELECT v.VARIABLE_VALUE FROM information_schema.GLOBAL_VARIABLES AS v WHERE v.VARIABLE_NAME = '${name}')`
 
-/** Tells which server answers, and whether it takes no changes from another one, as far as its variables tell. */
-const SERVER: Readonly<Record<Flavour, { readonly identity: string; readonly standsAlone: string }>> = {
+/**
+ * Tells which server answers, whether it shows its tables as they are now (MariaDB can be set to show another time), and whether it takes no
+ * changes from another one, as far as its variables tell.
+ */
+const SERVER: Readonly<
+  Record<Flavour, { readonly identity: string; readonly isNow: string; readonly standsAlone: string }>
+> = {
   mariadb: {
     identity: variable('SERVER_UID'),
+    isNow: `coalesce((SELECT v.VARIABLE_VALUE FROM information_schema.SESSION_VARIABLES AS v
+  WHERE v.VARIABLE_NAME = 'SYSTEM_VERSIONING_ASOF'), 'DEFAULT') = 'DEFAULT'`,
     standsAlone: `${variable('READ_ONLY')} = 'OFF' AND ${variable('GTID_SLAVE_POS')} = '' AND coalesce(${variable('WSREP_ON')}, 'OFF') = 'OFF'
   AND (SELECT s.VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS AS s WHERE s.VARIABLE_NAME = 'SLAVES_RUNNING') = '0'`,
   },
   mysql: {
     identity: '@@server_uuid',
+    isNow: '1',
     // With identifiers of transactions, each that came from elsewhere has the other server's in the set.
     standsAlone: `@@read_only = 0 AND @@gtid_mode = 'ON' AND left(@@gtid_executed, 36) = @@server_uuid
   AND length(@@gtid_executed) - length(replace(@@gtid_executed, ',', '')) = 0`,
@@ -35,11 +43,11 @@ const TYPES = `(SELECT json_objectagg(c.COLUMN_NAME, concat(c.DATA_TYPE, ':', if
  * hexadecimal digits, for columns of bytes. Names with a colon are those of no column.
  */
 function rowStatement(keys: readonly string[], flavour: Flavour): Statement {
-  const { identity, standsAlone } = SERVER[flavour]
+  const { identity, isNow, standsAlone } = SERVER[flavour]
   return {
     name: `${flavour} row by ${keys.length}`,
     text: `SELECT date_format(t.CREATE_TIME, '%Y-%m-%dT%H:%i:%sZ') AS \`place:table\`, ${TYPES} AS \`place:types\`,
-  ${identity} AS \`place:identity\`, ${standsAlone} AS \`place:alone\`, found.*
+  ${identity} AS \`place:identity\`, ${standsAlone} AS \`place:alone\`, ${isNow} AS \`place:now\`, found.*
 FROM information_schema.TABLES AS t
 LEFT JOIN (SELECT 1 AS \`row:found\`, {columns} FROM {table}
   WHERE ${keys.map((name) => `({${name}} = ? OR {${name}} = unhex(?))`).join(' AND ')} LIMIT ${MOST_FOUND}) AS found ON TRUE
