@@ -1,10 +1,22 @@
 /** The text forms in which one value of a column may be written. */
 
 /**
- * The kind of a column's type, by how its values are written: `text` in one form only; `padded` with blanks at the end; `digits` hexadecimal, in
- * either case; `flag` a number that is a boolean, too; `other` in forms that cannot be listed.
+ * The kind of a column's type, by how its values are written: `text` in one form only; `padded` with blanks at the end; `trimmed` without those
+ * that were written; `digits` hexadecimal, in either case; `flag` a number that is a boolean, too; `single` and `double` the nearest number that a
+ * float has; `other` in forms that cannot be listed.
  */
-export type Kind = 'text' | 'padded' | 'digits' | 'boolean' | 'flag' | 'number' | 'time' | 'other'
+export type Kind =
+  | 'text'
+  | 'padded'
+  | 'trimmed'
+  | 'digits'
+  | 'boolean'
+  | 'flag'
+  | 'number'
+  | 'single'
+  | 'double'
+  | 'time'
+  | 'other'
 
 /** The length up to which a number or a time has listed forms. */
 const LONGEST = 100
@@ -25,11 +37,21 @@ export function hasListedForms(kind: Kind, written: string): boolean {
     case 'flag':
     case 'number':
       return written.length <= LONGEST && DECIMAL.test(written)
+    case 'double':
+      return written.length <= LONGEST && DECIMAL.test(written) && digitsOf(written) < MOST_EXACT
     case 'time':
       return written.length <= LONGEST && (MOMENT.test(written) || DAY.test(written))
     default:
-      return kind !== 'other'
+      return !UNLISTED.includes(kind)
   }
+}
+
+const UNLISTED: readonly Kind[] = ['trimmed', 'single', 'other']
+/** The digits from which on a double may be a number that was rounded. */
+const MOST_EXACT = 15
+
+function digitsOf(written: string): number {
+  return written.replaceAll(/[^0-9]/g, '').replace(/^0+/, '').length
 }
 
 function otherForms(kind: Kind, written: string): readonly string[] {
@@ -42,6 +64,8 @@ function otherForms(kind: Kind, written: string): readonly string[] {
     case 'flag':
       return [...numberForms(written), ...truthForms(written)]
     case 'number':
+    case 'single':
+    case 'double':
       return numberForms(written)
     case 'time':
       return momentForms(DAY.test(written) ? `${written} 00:00:00` : written)

@@ -45,6 +45,29 @@ t.test('MariaDB', problem === undefined ? {} : { skip: problem }, async (t) => {
     t.equal((await row({ id: '7' }, { total: '10.50' }, { user: 'narrow' })).kind, 'unsupported_target')
   })
 
+  await t.test('blanks that the database drops and digits that it rounds blame nobody', async (t) => {
+    await server.run(
+      'CREATE TABLE shop.kept (id int, code char(5), ratio float, twice double)',
+      "INSERT INTO shop.kept VALUES (1, 'ab  ', 0.123456789, 0.1234567890123456789), (2, 'cd', 1.5, 1.5)",
+    )
+    const kept = (id: string, values: Record<string, string>) => look(place, 'shop.kept', { id }, values)
+    for (const written of [{ code: 'ab  ' }, { ratio: '0.123456789' }, { twice: '0.1234567890123456789' }])
+      t.match(await kept('1', written), { kind: 'other', mark: 'may_have_been' }, JSON.stringify(written))
+    t.match(await kept('2', { code: 'cd', ratio: '1.50', twice: '1.5' }), { kind: 'present' })
+    t.match(await kept('2', { twice: '1.4' }), { kind: 'other', mark: undefined })
+  })
+
+  await t.test('a server that shows its tables as of another time shows nothing', async (t) => {
+    await server.run(
+      'CREATE TABLE shop.versions (id int) WITH SYSTEM VERSIONING',
+      'INSERT INTO shop.versions VALUES (3)',
+      "SET GLOBAL system_versioning_asof = '2020-01-01 00:00:00'",
+    )
+    t.equal((await look(place, 'shop.versions', { id: '3' })).kind, 'misconfigured')
+    await server.run('SET GLOBAL system_versioning_asof = DEFAULT')
+    t.match(await look(place, 'shop.versions', { id: '3' }), { kind: 'present' })
+  })
+
   await t.test('a key is the very one, whatever the database calls equal', async (t) => {
     const kind = async (column: string, value: string) => {
       const seen = await row({ [column]: value })

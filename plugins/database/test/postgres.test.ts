@@ -204,6 +204,16 @@ t.test('partitions and children count, views and foreign tables do not', async (
   t.equal((await look(place, 'public.orders', { nothing: '7' })).kind, 'unsupported_target')
 })
 
+t.test('digits that floats do not keep blame nobody', async (t) => {
+  await run(`CREATE TABLE floats (id int, f4 float4, f8 float8); GRANT SELECT ON floats TO reader;
+    INSERT INTO floats VALUES (1, 0.123456789, 0.123456789012345678901), (2, 0.5, 0.5)`)
+  const floats = (id: string, values: Record<string, string>) => look(place, 'public.floats', { id }, values)
+  t.match(await floats('1', { f4: '0.123456789' }), { kind: 'other', mark: 'may_have_been' })
+  t.match(await floats('1', { f8: '0.123456789012345678901' }), { kind: 'other', mark: 'may_have_been' })
+  t.match(await floats('2', { f4: '0.50', f8: '0.5' }), { kind: 'present' })
+  t.match(await floats('2', { f8: '0.6' }), { kind: 'other', mark: undefined })
+})
+
 t.test('an error of a policy has no value of a row', async (t) => {
   await run(`CREATE TABLE noted (id int, note text); INSERT INTO noted VALUES (1, 'private words of Jo'); GRANT SELECT ON noted TO reader;
     ALTER TABLE noted ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON noted USING (note::int > 0)`)

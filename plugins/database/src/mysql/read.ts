@@ -100,9 +100,12 @@ const KINDS: Readonly<Record<string, Kind>> = Object.fromEntries(
   (
     [
       ['flag', 'tinyint'],
-      ['number', 'smallint mediumint int bigint decimal float double year'],
+      ['number', 'smallint mediumint int bigint decimal year'],
+      ['single', 'float'],
+      ['double', 'double'],
       ['time', 'date datetime timestamp'],
-      ['text', 'char varchar tinytext text mediumtext longtext enum'],
+      ['trimmed', 'char'],
+      ['text', 'varchar tinytext text mediumtext longtext enum'],
       ['digits', 'uuid inet4 inet6 binary varbinary tinyblob blob mediumblob longblob'],
     ] as const
   ).flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind])),
@@ -130,9 +133,11 @@ function isReadAsMeant(type: ColumnType, value: string): boolean {
   switch (kindOf(type)) {
     case 'flag':
     case 'number':
-      return name !== 'float' && isSameNumber(value, value)
+    case 'double':
+      return isSameNumber(value, value)
     case 'time':
       return /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?: [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?)?$/.test(value)
+    case 'single':
     case 'other':
       return false
     default:
@@ -145,6 +150,7 @@ function isSame(type: ColumnType, claimed: string, found: string): boolean {
   switch (kindOf(type)) {
     case 'flag':
     case 'number':
+    case 'double':
       return isSameNumber(claimed, found)
     case 'time':
       return claimed === found || isSameMoment(claimed, found)

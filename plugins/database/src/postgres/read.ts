@@ -115,6 +115,8 @@ const NUMBERS: ReadonlySet<string> = new Set(['int2', 'int4', 'int8', 'numeric',
 
 const OF_DIGITS: ReadonlySet<string> = new Set(['uuid', 'bytea', 'macaddr', 'macaddr8'])
 
+const FLOATS: Readonly<Partial<Record<string, Kind>>> = { float4: 'single', float8: 'double' }
+
 function kindOf([category, name]: ColumnType): Kind {
   switch (category) {
     case 'S':
@@ -126,7 +128,7 @@ function kindOf([category, name]: ColumnType): Kind {
     case 'B':
       return 'boolean'
     case 'N':
-      return name === 'money' ? 'other' : 'number'
+      return FLOATS[name] ?? (name === 'money' ? 'other' : 'number')
     case 'D':
       return 'time'
     default:
