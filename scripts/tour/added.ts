@@ -198,7 +198,7 @@ async function calendarStop(): Promise<Stop> {
     place: 'A calendar, at Radicale',
     plugin: '@claimcheck/plugin-calendar',
     allowPrivate: host,
-    connect: ['caldav', ...set({ base_url: radicale.url, username: OWNER, password: OWNER_PASSWORD })],
+    connect: ['caldav', '--try', path, ...set({ base_url: radicale.url, username: OWNER, password: OWNER_PASSWORD })],
     claims: [
       {
         action: 'calendar.event.create',
