@@ -190,7 +190,7 @@ async function calendarStop(): Promise<Stop> {
   const headers = { authorization, 'content-type': 'text/calendar' }
   const path = `/${OWNER}/work`
   const uid = '5f0c9b1e-2c1c-4c0a-9d5b-7b6c1f3a2d10'
-  const event = { UID: uid, DTSTART: ':20261201T090000Z', DTEND: ':20261201T100000Z' }
+  const event = { UID: uid, DTSTART: '20261201T090000Z', DTEND: '20261201T100000Z' }
   await fetch(`${radicale.url}${path}/`, { method: 'MKCALENDAR', headers })
   await fetch(`${radicale.url}${path}/a1.ics`, { method: 'PUT', headers, body: iCalendar(event) })
   const { host } = new URL(radicale.url)
