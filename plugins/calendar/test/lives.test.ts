@@ -1,4 +1,4 @@
-/** What may be said of events that are moved, changed, deleted, repeated or hidden, over the life of a claim. */
+/** The verdicts about events that are moved, changed, deleted, repeated or hidden, over the life of a claim. */
 import type { JsonObject } from '@claimcheck/core/plugin'
 import { createVirtualClock, liveClaim } from '@claimcheck/core/testkit'
 import calendar from '@claimcheck/plugin-calendar'

@@ -1,4 +1,4 @@
-/** What may be said of issues that are moved, left, hidden or made in a state, over the life of a claim. */
+/** The verdicts about issues that are moved, left, hidden or made in a state, over the life of a claim. */
 import { createVirtualClock, liveClaim } from '@claimcheck/core/testkit'
 import tickets from '@claimcheck/plugin-tickets'
 import t, { type Test } from 'tap'

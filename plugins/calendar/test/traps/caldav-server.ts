@@ -66,7 +66,7 @@ class CaldavError extends Error {
   }
 }
 
-/** What a request reads: a collection, or one of its objects. */
+/** The place that a request reads: a collection, or one of its objects. */
 interface Place {
   readonly path: string
   readonly collection: Collection | undefined

@@ -169,7 +169,7 @@ t.test('both answer alike', skip, async (t) => {
   })
 })
 
-/** What an answer tells, without times, tags and the order of properties. */
+/** The content of an answer, without times, tags and the order of properties. */
 async function toldBy(response: Response) {
   const type = response.headers.get('content-type')?.split(';')[0]
   const text = await response.text()

@@ -25,17 +25,17 @@ export interface Scene {
   readonly params: JsonObject
   /** The claim's target; the usual calendar when left out. */
   readonly target?: string
-  /** What the connection says, where it is not the usual. */
+  /** The options of the connection, where they are not the usual ones. */
   readonly connection?: JsonObject
   readonly instead?: Serving['instead']
   readonly lag?: { readonly byMs: number; readonly untilMs: number }
-  /** When the agent says that it did it; the start, when left out. */
+  /** The time at which the agent says that it did it; the start, when left out. */
   readonly claimedMs?: number
   /** A second after the claim, when left out. */
   readonly submittedMs?: number
   /** After the claim, or after a later submission. */
   readonly deadlineMs?: number
-  /** What the facts of the deciding check must have. */
+  /** Facts that the deciding check must have. */
   readonly facts?: Readonly<Record<string, unknown>>
 }
 

@@ -89,7 +89,7 @@ function factsOf({ workload, current, old, revision }: Rollout, { all, withDiges
 /** Tells that no revision is live as a whole, with the mark of the read; undefined where one is. */
 function absenceOf(rollout: Rollout, ready: ReadyPods, claim: Claimed): { readonly mark?: Mark } | undefined {
   const { workload, desired, old } = rollout
-  // What is being deleted, or was scaled to nothing, may have been live before.
+  // A workload that is being deleted, or was scaled to nothing, may have been live before.
   if (workload.metadata.deletionTimestamp !== undefined || desired === 0) return { mark: 'may_have_been' }
   if (!rollout.isObserved) return { mark: 'unsettled' }
   const isWhole = ready.current.length > 0 && ready.withDigest.length === ready.current.length

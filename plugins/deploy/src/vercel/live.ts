@@ -63,7 +63,7 @@ function report(found: Found): Observation<Facts> {
   }
   const differs = (['deployment', 'commit'] as const).filter((name) => params[name] !== undefined && isOther[name])
   if (differs.length > 0) return { kind: 'present', differs, facts }
-  // What a client says of its commit is no word of Vercel.
+  // Clients write `meta`: only `gitSource` is a word of Vercel about the commit.
   if (params.commit !== undefined && commit === undefined) return { kind: 'absent', facts, mark: 'may_have_been' }
   if (deployment.readyState !== 'READY' || deployment.readySubstate === 'ROLLING')
     return { kind: 'absent', facts, mark: 'unsettled' }

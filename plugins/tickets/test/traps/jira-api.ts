@@ -30,7 +30,7 @@ export interface Jira {
   readonly browses?: readonly string[]
   /** Shows the projects that the account may browse to anybody, too. */
   readonly isPublic?: boolean
-  /** What refused credentials get: an answer as to anybody, as Cloud gives it, or a refusal. */
+  /** The answer to refused credentials: one as to anybody, as Cloud gives it, or a refusal. */
   readonly refuses?: 'as anybody' | 'with 401' | 'with a captcha'
   /** Most entries of a page; the published 100 when left out. */
   readonly pageSize?: number

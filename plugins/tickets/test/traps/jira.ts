@@ -34,7 +34,7 @@ const params = { category: 'done' }
 const exact = { category: 'done', status: done, from: progress }
 const later = { submittedMs: 41 * MINUTE }
 
-/** What Cloud and Data Center have in common. */
+/** The parts that Cloud and Data Center share. */
 function rowsAt(provider: 'jira' | 'data center'): readonly Row[] {
   const row = rowsOf(provider)
   const begun = () => begunTracker(provider)

@@ -30,7 +30,7 @@ export interface Scene {
   readonly rewrite?: (url: string) => string
   readonly lag?: { readonly byMs: number; readonly untilMs: number }
   readonly clockMs?: number | null
-  /** When the agent says that it did it; the start, when left out. */
+  /** The time at which the agent says that it did it; the start, when left out. */
   readonly claimedMs?: number
   /** A second after the claim, when left out. */
   readonly submittedMs?: number
@@ -72,7 +72,7 @@ export function rowsOf(provider: TrackerName) {
   }
 }
 
-/** What a provider calls what all trackers have. */
+/** A provider's own names for things that all trackers have. */
 export interface Words {
   readonly key: string
   /** Another issue, whose key begins alike. */
