@@ -15,7 +15,12 @@ const NOTHING_MADE = { requests: 0, sockets: 0, names: 0 }
 /** The result of a request, with what tells the destination's clock: the headers of its answer, or the readings of another protocol. */
 type CountedResult<T> = { readonly result: T } & (
   | { readonly headers: Headers; readonly readings?: undefined }
-  | { readonly headers?: undefined; readonly readings: Readings }
+  | {
+      readonly headers?: undefined
+      readonly readings: Readings
+      /** Marks content that another origin gave, which is no answer of the destination. */
+      readonly isSilent?: boolean
+    }
 )
 
 /** Number of requests that all checks of this process have begun. */
@@ -147,7 +152,7 @@ export class CheckUsage {
       const sent = await send(sentAgain, id)
       headers = sent.headers
       this.read(sent.readings ?? readAnswer(sent.headers, sentAt, now()))
-      this.answered(id)
+      if (sent.headers || !sent.isSilent) this.answered(id)
       return sent.result
     } finally {
       answered(headers)
