@@ -32,7 +32,7 @@ function plugin(
 ): string {
   return `import { definePlugin } from ${CORE}
     import Type from ${TYPEBOX}
-    export default definePlugin({ name: '${parts.name ?? 'good'}', api: ${parts.api ?? '2'},
+    export default definePlugin({ name: '${parts.name ?? 'good'}', api: ${parts.api ?? '3'},
       manifest: ${parts.manifest ?? '{ hosts: [] }'}, options: ${parts.options ?? 'Type.Object({})'},
       setup: ${parts.setup ?? `() => ({ verifiers: [{ providers: [], anonymousSource() {}, check() {}, profile: ${profileText(parts.profile)} }] })`} })`
 }
@@ -148,7 +148,7 @@ const refused: [name: string, text: string, problem: RegExp][] = [
   ['whose module is no JavaScript', 'export default {', /./],
   ['whose module throws what is no error', 'throw null', /null/],
   ['whose module waits for ever', 'await new Promise(() => setTimeout(() => {}, 1000))', NEVER_READY],
-  ['for another api', plugin({ api: '1' }), /api 1/],
+  ['for another api', plugin({ api: '1' }), /plugin API 1/],
   ['whose setup throws', plugin({ setup: '() => { throw new Error("no setup") }' }), /no setup/],
   ['whose setup hangs', plugin({ setup: '() => new Promise(() => {})' }), NEVER_READY],
   ['whose setup gives nothing', plugin({ setup: '() => undefined' }), /setup result/],
