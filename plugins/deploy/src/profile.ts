@@ -127,6 +127,7 @@ export const profile: ActionProfile<typeof Params, typeof Facts> = {
     ],
     outcomes: {
       verified: [
+        'Image {image_digest} was live in the container {container} of {target} in time.',
         'Image {image_digest} was live in {target} in time.',
         'Deployment {deployment} was live at {domain} in time.',
         'The claimed revision was live in {target} in time.',

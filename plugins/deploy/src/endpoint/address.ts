@@ -31,5 +31,5 @@ export function isSameEndpoint(one: URL, other: URL): boolean {
 }
 
 function withoutSlash({ pathname }: URL): string {
-  return pathname.replace(/\/+$/, '')
+  return pathname.endsWith('/') ? pathname.slice(0, -1) : pathname
 }

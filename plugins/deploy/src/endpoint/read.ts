@@ -70,7 +70,8 @@ async function toAnswer(
   if (headers.has('retry-after')) throw new DestinationError('unavailable', { status })
   if (isOld) throw unexpected(response)
   const isShared = isForAll(headers)
-  if (isMissing) return { version: undefined, isShared }
+  // Through a connection a 404 may hide what its header may not read.
+  if (isMissing) return { version: undefined, isShared: isShared && context.connection === null }
   const version = pointer === undefined ? await textOf(response) : valueAt(await readJson(response), pointer)
   if (version === undefined || !isVersion(version)) throw unexpected(response)
   return { version, isShared }

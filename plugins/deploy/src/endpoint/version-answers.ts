@@ -34,20 +34,28 @@ async function ask(target: string, params: Params, context: CheckContext): Promi
 function report(
   { version: claimed }: Params,
   answers: readonly VersionAnswer[],
-  context: Pick<CheckContext, 'previous' | 'now'>,
+  context: Pick<CheckContext, 'connection' | 'previous' | 'now'>,
 ): Observation<Facts> {
   const versions = new Set(answers.map(({ version }) => version))
   const [version] = versions
-  const facts: Facts = { self_reported: true, ...(versions.size === 1 && version !== undefined && { version }) }
+  // A claimant chooses the path and the pointer: what the owner's header reads there is told to nobody, but for what the claim says.
+  const isTold = versions.size === 1 && (context.connection === null || version === claimed)
+  const facts: Facts = { self_reported: true, ...(isTold && version !== undefined && { version }) }
   // Several programs answer, as while a new version comes step by step.
   if (versions.size > 1) return { kind: 'absent', facts, mark: versions.has(claimed) ? 'unsettled' : 'may_have_been' }
   if (version === claimed) {
     if (isTurning(context)) return { kind: 'absent', facts, mark: 'unsettled' }
     return { kind: 'present', differs: [], facts }
   }
-  const mark = answers.every(({ isShared }) => isShared) ? {} : { mark: 'may_have_been' as const }
-  if (version === undefined) return { kind: 'absent', facts, ...mark }
+  const isDoubtful = !answers.every(({ isShared }) => isShared) || isSameNumber(version, claimed)
+  const mark = isDoubtful ? { mark: 'may_have_been' as const } : {}
+  if (facts.version === undefined) return { kind: 'absent', facts, ...mark }
   return { kind: 'present', differs: ['version'], facts, ...mark }
+}
+
+/** Tells whether a number may have been written as it is claimed: JSON readers take `2.0` and `2` for one number. */
+function isSameNumber(version: string | undefined, claimed: string): boolean {
+  return version !== undefined && /^[0-9]+$/.test(version) && Number(version) === Number(claimed)
 }
 
 /** Milliseconds for which no look may have met several versions, before one that meets a single version counts. */

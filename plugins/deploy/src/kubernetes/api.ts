@@ -132,7 +132,7 @@ export function openCluster(
       `${base}${path}?${new URLSearchParams({ labelSelector: selector, limit: PAGE, ...(more !== '' && { continue: more }) })}`
     const schema = Type.Object({
       metadata: Type.Object({ continue: Type.Optional(Type.String()) }),
-      items: Type.Array(item),
+      items: Type.Array(item, { maxItems: Number(PAGE) }),
     })
     const items: Static<T>[] = []
     const next = ({ value }: { readonly value: { readonly metadata: { readonly continue?: string } } }) =>

@@ -23,8 +23,8 @@ export interface PodImage {
 export interface ClaimedImage {
   readonly container: string
   readonly digest: string
-  /** Tells whether the workload names its image by the claimed digest, now or in an earlier revision. */
-  readonly isNamed: boolean
+  /** The digests by which the workload names its image, now and in earlier revisions. */
+  readonly named: ReadonlySet<string>
 }
 
 /**
@@ -32,12 +32,13 @@ export interface ClaimedImage {
  * registry relates them: so a specification that names the claimed digest counts, and another digest is another image only where the workload
  * itself tells the two apart.
  */
-export function imageOf({ spec, status }: Pod, { container, digest, isNamed }: ClaimedImage): PodImage {
+export function imageOf({ spec, status }: Pod, { container, digest, named }: ClaimedImage): PodImage {
   const pinned = pinnedDigest(spec.containers.find(({ name }) => name === container)?.image)
   const id = status.containerStatuses?.find(({ name }) => name === container)?.imageID ?? ''
   const running = pinnedDigest(id)
   const isClaimed = id !== '' && [running, BARE.exec(id)?.[1], pinned].includes(digest)
-  const isOther = !isClaimed && isNamed && pinned !== undefined && running !== undefined
+  const isTold = named.has(digest) && pinned !== undefined && named.has(pinned)
+  const isOther = !isClaimed && isTold && running !== undefined
   return { isClaimed, isOther, digest: isClaimed ? digest : running }
 }
 

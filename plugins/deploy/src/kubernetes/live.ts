@@ -29,10 +29,11 @@ export async function findImage(claim: Claim<Params>, context: CheckContext): Pr
     return { kind: 'absent', facts: {} }
   }
   const container = containerOf(workload, params.container)
-  if (container === undefined) return { kind: 'absent', facts: {} }
+  // A webhook may put a container into the pods alone, and a native sidecar is among the init containers.
+  if (container === undefined) return { kind: 'absent', facts: {}, mark: 'may_have_been' }
   const digest = params.image_digest!
   const rollout = await readRollout(cluster, workload, { namespace, kind, container, digest })
-  return report(rollout, { ...claim, container, digest, isNamed: rollout.isNamed })
+  return report(rollout, { ...claim, container, digest, named: rollout.named })
 }
 
 /**
@@ -94,10 +95,10 @@ function absenceOf(rollout: Rollout, ready: ReadyPods, claim: Claimed): { readon
   if (!rollout.isObserved) return { mark: 'unsettled' }
   const isWhole = ready.current.length > 0 && ready.withDigest.length === ready.current.length
   const isShort = !rollout.isAvailable || ready.current.length < desired
-  if (!rollout.isRolledOut || old.length > 0 || (isShort && !isWhole)) return markOfMixed(ready.all, claim)
+  if (!rollout.isRolledOut || old.length > 0) return markOfMixed(ready.all, claim)
+  if (isShort && !isWhole && ready.current.length > 0) return markOfMixed(ready.all, claim)
   // Pods that failed, or were added, after the rollout was complete do not say that it never was.
-  const wasWhole = rollout.completedAt !== undefined || rollout.isAvailable
-  if (isShort) return wasWhole ? { mark: 'may_have_been' } : {}
+  if (isShort) return rollout.isUnfinished ? {} : { mark: 'may_have_been' }
   return isWhole && rollout.leaving.some((pod) => isReady(pod, claim.container)) ? { mark: 'unsettled' } : undefined
 }
 

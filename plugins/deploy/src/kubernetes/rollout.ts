@@ -18,8 +18,10 @@ export interface Rollout {
   readonly old: readonly Pod[]
   /** Pods of other revisions that are being stopped. */
   readonly leaving: readonly Pod[]
-  /** Tells whether the workload names its image by the claimed digest, now or in an earlier revision. */
-  readonly isNamed: boolean
+  /** The digests by which the workload names its image, now and in earlier revisions. */
+  readonly named: ReadonlySet<string>
+  /** Tells that the controller says of the rollout that it is not complete, which StatefulSets and DaemonSets do not say. */
+  readonly isUnfinished: boolean
   /** The number of the revision, as a Deployment counts them. */
   readonly revision: number | undefined
   /** The time at which the controller saw the rollout as complete; undefined if it does not tell. */
@@ -42,11 +44,11 @@ interface Subject {
 
 export async function readRollout(cluster: Cluster, workload: Workload, subject: Subject): Promise<Rollout> {
   const { namespace, kind } = subject
-  const sets = kind === 'deployment' ? ownedBy(workload, await cluster.replicaSets(namespace, workload)) : []
+  const sets = kind === 'deployment' ? ownedBy([workload], await cluster.replicaSets(namespace, workload)) : []
   const pods = await cluster.pods(namespace, workload)
   const current = currentSet(workload, sets, subject)
   const isCurrent = selectCurrent(kind, workload, current)
-  const own = kind === 'deployment' ? sets.flatMap((set) => ownedBy(set, pods)) : ownedBy(workload, pods)
+  const own = ownedBy(kind === 'deployment' ? sets : [workload], pods)
   const staying = own.filter(({ metadata, status }) => metadata.deletionTimestamp === undefined && !isOver(status))
   const leaving = own.filter(({ metadata, status }) => metadata.deletionTimestamp !== undefined && !isOver(status))
   return {
@@ -55,21 +57,35 @@ export async function readRollout(cluster: Cluster, workload: Workload, subject:
     current: staying.filter(isCurrent),
     old: staying.filter((pod) => !isCurrent(pod)),
     leaving: leaving.filter((pod) => !isCurrent(pod)),
-    isNamed: [workload, ...sets].some((one) => pinnedDigest(imageIn(one, subject.container)) === subject.digest),
+    named: new Set([workload, ...sets].flatMap((one) => pinnedDigest(imageIn(one, subject.container)) ?? [])),
+    isUnfinished: kind === 'deployment' && UNFINISHED.has(progressOf(workload)?.reason ?? ''),
     revision: kind === 'deployment' ? revisionOf(workload) : undefined,
     completedAt: current && completionOf(workload, current),
     notBefore: current && earliestOf(workload, sets, subject),
   }
 }
 
-/** Keeps what a workload or a ReplicaSet controls. Others may have the same labels, and one made again under its name has another uid. */
+/** Keeps what workloads or ReplicaSets control. Others may have the same labels, and one made again under its name has another uid. */
 function ownedBy<T extends Pick<Pod, 'metadata'>>(
-  { metadata: { uid } }: Pick<Pod, 'metadata'>,
+  owners: readonly Pick<Pod, 'metadata'>[],
   objects: readonly T[],
 ): readonly T[] {
+  const uids = new Set(owners.map(({ metadata }) => metadata.uid))
   return objects.filter(({ metadata }) =>
-    metadata.ownerReferences?.some((owner) => owner.controller && owner.uid === uid),
+    metadata.ownerReferences?.some((owner) => owner.controller && uids.has(owner.uid)),
   )
+}
+
+/** The reasons of `Progressing` while a rollout is under way, or where it did not come to its end. */
+const UNFINISHED: ReadonlySet<string> = new Set([
+  'NewReplicaSetCreated',
+  'FoundNewReplicaSet',
+  'ReplicaSetUpdated',
+  'ProgressDeadlineExceeded',
+])
+
+function progressOf({ status }: Workload) {
+  return status.conditions?.find(({ type }) => type === 'Progressing')
 }
 
 function isOver({ phase }: Pod['status']): boolean {
@@ -104,7 +120,7 @@ function currentSet(workload: Workload, sets: readonly ReplicaSet[], { container
 }
 
 function selectCurrent(kind: string, workload: Workload, current: ReplicaSet | undefined): (pod: Pod) => boolean {
-  if (kind === 'deployment') return (pod) => current !== undefined && ownedBy(current, [pod]).length === 1
+  if (kind === 'deployment') return (pod) => current !== undefined && ownedBy([current], [pod]).length === 1
   const { updateRevision } = workload.status
   if (kind === 'statefulset')
     return ({ metadata }) => updateRevision !== undefined && metadata.labels?.[HASH] === updateRevision
@@ -122,8 +138,8 @@ function imageIn({ spec }: Pick<ReplicaSet, 'spec'>, container: string): string 
 }
 
 /** The time at which a Deployment's controller saw the rollout of a ReplicaSet as complete, with no pods of another one. */
-function completionOf({ status }: Workload, { metadata }: ReplicaSet): number | undefined {
-  const progress = status.conditions?.find(({ type }) => type === 'Progressing')
+function completionOf(workload: Workload, { metadata }: ReplicaSet): number | undefined {
+  const progress = progressOf(workload)
   if (progress?.status !== 'True' || progress.reason !== 'NewReplicaSetAvailable') return undefined
   const named = /"([^"]+)"/.exec(progress.message ?? '')?.[1]
   if (named !== metadata.name) return undefined

@@ -35,7 +35,6 @@ const Alias = Type.Object({
   alias: Type.String(),
   deploymentId: Maybe(Type.String()),
   projectId: Maybe(Type.String()),
-  createdAt: Maybe(Type.Number()),
   updatedAt: Maybe(Type.Number()),
   redirect: Maybe(Type.String()),
 })
@@ -89,7 +88,8 @@ export async function openScope(
   // A token that names no team asks the team that its user has as a default, if he has one.
   const user = team_id === undefined ? (await read('/v2/user', User)).user : undefined
   const teamId = team_id ?? user?.defaultTeamId ?? undefined
-  const isOwn = named === undefined || named === user?.username
+  // The name of a user means his own account, and not his default team's.
+  const isOwn = named === undefined || (teamId === undefined && named === user?.username)
   const team =
     teamId === undefined || (isOwn && user) ? undefined : await read(`/v2/teams/${encodeURIComponent(teamId)}`, Team)
   if (team && team.id !== teamId) throw new DestinationError('unexpected_response')

@@ -17,13 +17,17 @@ export async function findDeployment(claim: Claim<Params>, context: CheckContext
   const domains = params.domain === undefined ? await scope.productionDomains(project) : [params.domain]
   if (domains.length > MOST_DOMAINS) throw new DestinationError('unsupported_target', { param: 'domain' })
   const [domain] = domains
-  if (domain === undefined) return { kind: 'absent', facts: {} }
+  if (domain === undefined) throw new DestinationError('unsupported_target', { param: 'domain' })
   const assignments = await Promise.all(domains.map((one) => scope.alias(one, project)))
   const alias = assignments[0]
   const isOwn = (one: Alias | undefined) => one?.deploymentId != null && one.projectId === project.id
   if (assignments.some((one) => one?.redirect != null))
     throw new DestinationError('unsupported_target', { param: 'domain' })
-  if (!alias || !assignments.every(isOwn)) return { kind: 'absent', facts: { domain } }
+  if (!alias || !assignments.every(isOwn)) {
+    // An assignment of `*.acme.example` answers for names that have none of their own.
+    const isUntold = assignments.some((one) => one?.projectId == null)
+    return { kind: 'absent', facts: { domain }, ...(isUntold && { mark: 'may_have_been' }) }
+  }
   // Domains of production that lead to several deployments leave open which is meant.
   if (assignments.some((one) => one?.deploymentId !== alias.deploymentId))
     return { kind: 'absent', facts: { domain }, mark: 'unsettled' }
@@ -89,9 +93,9 @@ function commitOf({ gitSource }: Deployment): string | undefined {
   return sha !== undefined && /^[0-9a-f]{40}$/.test(sha) ? sha : undefined
 }
 
-/** The last time at which one of the domains was assigned; undefined where Vercel does not tell it. */
+/** The last time at which one of the domains was assigned; undefined where Vercel does not tell it: `createdAt` is of the first assignment. */
 function aliasedAtOf(assignments: readonly Alias[]): number | undefined {
-  const times = assignments.map(({ createdAt, updatedAt }) => updatedAt ?? createdAt)
+  const times = assignments.map(({ updatedAt }) => updatedAt)
   return times.some((at) => at == null) ? undefined : Math.max(...times.map(Number))
 }
 

@@ -59,6 +59,10 @@ const PLAIN: readonly Row[] = [
     ...at(released().redirect(-HOUR, `www.${DOMAIN}`, DOMAIN)),
     params: { deployment: NEW },
   })),
+  row(TRUE_UNTOLD, 'at a name that a wildcard serves', 'an alias of *. answers for names that have none', () => ({
+    ...at(released()),
+    params: { deployment: NEW, domain: `blog.${DOMAIN}` },
+  })),
   row(TRUE, 'promoted without a new build', 'the API points the domains to a staged deployment', () => ({
     ...at(project().build(-HOUR, NEW).assign(-SECOND, NEW)),
   })),

@@ -95,6 +95,10 @@ const HONEST: readonly Row[] = [
     version: always(json({ name: 'shop', versions: [OLD], previous: OLD, version: VERSION, description: OLD })),
     params: at('/version'),
   })),
+  row(TRUE_UNTOLD, 'in JSON as a number with a zero behind its point', 'readers of JSON take 2.0 for 2', () => ({
+    version: always(text('{"version": 2.0}', { 'content-type': 'application/json' })),
+    params: at('/version', '2.0'),
+  })),
   row(TRUE_MAYBE, 'in JSON as a number', 'a number has a text', () => ({
     version: always(json({ build: 412 })),
     params: at('/build', '412'),
