@@ -1,5 +1,6 @@
 /** Reads the version that an endpoint answers: once, with a redirect to itself, and as it answers now. */
 import {
+  type Auth,
   type CheckContext,
   clockBehindMs,
   DestinationError,
@@ -41,7 +42,7 @@ export async function readVersion(
   for (let redirects = 0; ; redirects++) {
     const response = await context.fetch(url.href, { headers, auth, redirect: 'manual' })
     const next = redirectOf(response, url)
-    if (!next) return toAnswer(response, url, pointer, context)
+    if (!next) return toAnswer(response, url, pointer, { ...context, auth })
     await response.body?.cancel()
     if (redirects === MAX_REDIRECTS || !isSameEndpoint(next, asked)) throw unexpected(response)
     url = next
@@ -60,7 +61,7 @@ async function toAnswer(
   response: Response,
   url: URL,
   pointer: string | undefined,
-  context: ReadingContext,
+  context: ReadingContext & { readonly auth: Auth | undefined },
 ): Promise<VersionAnswer> {
   const { status, headers } = response
   const isMissing = status === 404 || status === 410
@@ -70,8 +71,8 @@ async function toAnswer(
   if (headers.has('retry-after')) throw new DestinationError('unavailable', { status })
   if (isOld) throw unexpected(response)
   const isShared = isForAll(headers)
-  // Through a connection a 404 may hide what its header may not read.
-  if (isMissing) return { version: undefined, isShared: isShared && context.connection === null }
+  // A 404 may hide what a header may not read.
+  if (isMissing) return { version: undefined, isShared: isShared && context.auth === undefined }
   const version = pointer === undefined ? await textOf(response) : valueAt(await readJson(response), pointer)
   if (version === undefined || !isVersion(version)) throw unexpected(response)
   return { version, isShared }
