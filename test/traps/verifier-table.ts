@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 
 /** The moment of the deed; every time of a row is counted from here. */
 export const START = Date.UTC(2026, 2, 11, 9, 30)
-const SECOND = 1000
+export const SECOND = 1000
 const AT_A_TIME = 4
 
 /** The truth of the claimed outcome. `other`: it is there, and not as claimed; `unknowable`: nothing that the place shows can tell. */
@@ -34,12 +34,15 @@ export function row<Scene>(
   return { title, truth, right, also, why, scene }
 }
 
+/** The deadline of a row's claim: what does not come late is decided alike by one that is nearer than the usual one. */
+export function nearDeadline([truth]: Kind, ms: { readonly late: number; readonly other: number }) {
+  return { deadlineMs: truth === 'late' ? ms.late : ms.other }
+}
+
 /** The life of a row's claim. */
 export interface Lived {
   readonly life: Pick<Life, 'records' | 'requests' | 'decision' | 'decidedAt' | 'log' | 'refused'>
   readonly submittedAt: number
-  /** The verdict of a claim without a decision. Defaults to `refused`, or `none` for one that was taken. */
-  readonly undecided?: string
 }
 
 interface Played<R, L> {
@@ -136,8 +139,8 @@ export function requireFacts(t: Test, { life: { decision } }: Lived, facts: Read
 }
 
 function playedOf<R, L extends Lived>(row: R, lived: L): Played<R, L> {
-  const { life, submittedAt, undecided = life.refused ? 'refused' : 'none' } = lived
-  const verdict = life.decision?.verdict.value ?? undecided
+  const { life, submittedAt } = lived
+  const verdict = life.decision?.verdict.value ?? (life.refused ? 'refused' : 'none')
   return { row, lived, verdict, requests: life.requests.length, seconds: (life.decidedAt - submittedAt) / SECOND }
 }
 

@@ -1,4 +1,6 @@
 /** Claims of events on CalDAV servers of which too little is shown: what was lost since, what came late with an early date, and what is hidden. */
+
+import type { Answer } from '../../../../test/traps/scripted-server.ts'
 import { calendarAt, type Kind } from './caldav-server.ts'
 import { OTHER_TIMES, OTHER_UID, objectOf } from './icalendar.ts'
 import {
@@ -20,7 +22,6 @@ import {
   WORK,
   written,
 } from './row.ts'
-import type { Answer } from './server.ts'
 import { CUT, DOWN, EMPTY, FILTERED, MAINTENANCE, NOTHING, SIGN_IN } from './troubles.ts'
 
 const row = rowsOf('caldav')

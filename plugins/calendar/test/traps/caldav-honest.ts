@@ -62,7 +62,7 @@ const PLAIN: readonly Row[] = [
     params,
   })),
 
-  // Where it lies, and who reads it.
+  // Rows about the place of the object, and its reader.
   ...(
     [
       ['20260311T093000Z-17.ics', 'a name of the time'],

@@ -3,6 +3,7 @@
  * and forms of XML.
  */
 import { createHash } from 'node:crypto'
+import type { Answer, Asked } from '../../../../test/traps/scripted-server.ts'
 import type { Collection, Diary, Item } from './diary.ts'
 import { componentsOf } from './icalendar.ts'
 import {
@@ -16,7 +17,6 @@ import {
   type Node,
   statusLine,
 } from './multistatus.ts'
-import type { Answer, Asked } from './server.ts'
 import { allOf, childOf, escaped, parseXml, type XmlElement } from './xml.ts'
 
 export const HOST = 'dav.example.com'

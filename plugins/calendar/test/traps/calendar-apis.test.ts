@@ -1,5 +1,6 @@
 /** The stand-ins themselves: they answer as published, and their calendars take no step that a calendar does not know. */
 import t from 'tap'
+import { startServer } from '../../../../test/traps/scripted-server.ts'
 import { START } from '../../../../test/traps/verifier-table.ts'
 import { AT, CALENDAR, ELSEWHEN, ID, importedIdOf, OTHER_CALENDAR, UID } from './agenda.ts'
 import { CALDAV_FALSE } from './caldav-false.ts'
@@ -28,7 +29,6 @@ import {
   WORK,
   written,
 } from './row.ts'
-import { startServer } from './server.ts'
 import { allOf, parseXml } from './xml.ts'
 
 const CALDAV = [...CALDAV_HONEST, ...CALDAV_MOMENTS, ...CALDAV_TIMES, ...CALDAV_FALSE, ...CALDAV_HIDDEN]

@@ -1,8 +1,9 @@
 /** Google's Calendar API (version 3) over a scripted agenda: scopes and roles, cancelled events, pages, and the tokens of a refresh token. */
+
+import type { Answer, Asked } from '../../../../test/traps/scripted-server.ts'
 import { type Agenda, CREATOR, type GoogleEvent } from './agenda.ts'
 import { ATTENDEE, SUMMARY } from './icalendar.ts'
 import { faultsOf } from './published.ts'
-import type { Answer, Asked } from './server.ts'
 
 export const READONLY = 'https://www.googleapis.com/auth/calendar.events.readonly'
 export const CALENDAR_READONLY = 'https://www.googleapis.com/auth/calendar.readonly'

@@ -1,8 +1,9 @@
 /** Claims of events at Google of which too little is shown: what was lost since, and what is hidden. */
+
+import type { Answer } from '../../../../test/traps/scripted-server.ts'
 import { CALENDAR, ELSEWHEN, idOf, OTHER_CALENDAR, UID } from './agenda.ts'
 import type { Role } from './google-api.ts'
 import { agenda, claimOf, DAY, instead, MINUTE, NOT_DONE, type Row, rowsOf, TRUE_UNTOLD } from './row.ts'
-import type { Answer } from './server.ts'
 import {
   BACKEND_ERROR,
   DENIED,

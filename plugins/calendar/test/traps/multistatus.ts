@@ -1,5 +1,5 @@
 /** Writes the XML of WebDAV answers as servers do: with one namespace for all, with prefixes, or with objects verbatim. */
-import type { Answer } from './server.ts'
+import type { Answer } from '../../../../test/traps/scripted-server.ts'
 import { escaped } from './xml.ts'
 
 /** The form of a server's XML. */

@@ -2,12 +2,12 @@
 /** The CalDAV stand-in is held against a real Radicale: both answer the same requests alike, after the same deeds. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { startServer } from '../../../../test/traps/scripted-server.ts'
 import { AUDITOR, AUDITOR_PASSWORD, createCaldav, OWNER, PASSWORD } from './caldav-server.ts'
 import { Diary } from './diary.ts'
 import { calendarOf, componentsOf, eventOf, OTHER_TIMES, OTHER_UID, objectOf, UID } from './icalendar.ts'
 import { radicaleProblem, startRadicale } from './radicale.ts'
 import { NAME, PLAN, WORK } from './row.ts'
-import { startServer } from './server.ts'
 import { allOf, childOf, parseXml, type XmlElement } from './xml.ts'
 
 const problem = radicaleProblem()

@@ -1,12 +1,13 @@
 /** A row of the trap table: what happens in a calendar, what is claimed of it, and the verdict that is right. */
 import type { JsonObject } from '@claimcheck/core/plugin'
-import { type Kind as RowKind, row, START, type TrapRow } from '../../../../test/traps/verifier-table.ts'
+import type { ScriptedScene } from '../../../../test/traps/scripted-life.ts'
+import type { Answer, Asked, Serving } from '../../../../test/traps/scripted-server.ts'
+import { nearDeadline, type Kind as RowKind, row, START, type TrapRow } from '../../../../test/traps/verifier-table.ts'
 import { Agenda, CALENDAR } from './agenda.ts'
 import * as caldav from './caldav-server.ts'
 import { Diary } from './diary.ts'
 import * as google from './google-api.ts'
 import { CLAIMED, objectOf, UID } from './icalendar.ts'
-import type { Answer, Asked, Serving } from './server.ts'
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -15,28 +16,13 @@ export const DAY = 24 * HOUR
 
 export type Provider = 'caldav' | 'google_calendar'
 
-export interface Scene {
+export interface Scene extends ScriptedScene {
   readonly caldav?: Omit<caldav.CaldavServer, 'kind'> & {
     readonly kind?: caldav.Kind
     /** Reads with the account of an auditor, to whom the calendar is shared. */
     readonly isAuditor?: boolean
   }
   readonly google?: Partial<google.Google> & { readonly agenda: Agenda }
-  readonly params: JsonObject
-  /** The claim's target; the usual calendar when left out. */
-  readonly target?: string
-  /** The options of the connection, where they are not the usual ones. */
-  readonly connection?: JsonObject
-  readonly instead?: Serving['instead']
-  readonly lag?: { readonly byMs: number; readonly untilMs: number }
-  /** The time at which the agent says that it did it; the start, when left out. */
-  readonly claimedMs?: number
-  /** A second after the claim, when left out. */
-  readonly submittedMs?: number
-  /** After the claim, or after a later submission. */
-  readonly deadlineMs?: number
-  /** Facts that the deciding check must have. */
-  readonly facts?: Readonly<Record<string, unknown>>
 }
 
 export interface Row extends TrapRow<Scene> {
@@ -65,8 +51,7 @@ export const UNKNOWABLE: RowKind = ['unknowable', 'unverifiable']
 
 export function rowsOf(provider: Provider) {
   return (kind: RowKind, title: string, why: string, scene: () => Scene): Row => {
-    // What does not come late is decided alike by a deadline that is nearer than the usual one.
-    const near = { deadlineMs: kind[0] === 'late' ? 3 * HOUR : 12 * MINUTE }
+    const near = nearDeadline(kind, { late: 3 * HOUR, other: 12 * MINUTE })
     return { provider, ...row(kind, title, why, () => ({ ...near, ...scene() })) }
   }
 }

@@ -1,9 +1,9 @@
 // Test run: slow
 /** The trap table of `calendar.event.create`: no false `verified`, no false blame, and what is true gets told. */
-import { createVirtualClock, liveClaim } from '@claimcheck/core/testkit'
 import plugin from '@claimcheck/plugin-calendar'
 import { shareOf } from '../../../../test/support/extent.ts'
-import { playTable, requireFacts, START } from '../../../../test/traps/verifier-table.ts'
+import { playScene } from '../../../../test/traps/scripted-life.ts'
+import { playTable, requireFacts } from '../../../../test/traps/verifier-table.ts'
 import { CALDAV_FALSE } from './caldav-false.ts'
 import { CALDAV_HIDDEN } from './caldav-hidden.ts'
 import { CALDAV_HONEST } from './caldav-honest.ts'
@@ -14,8 +14,7 @@ import { GOOGLE_HIDDEN } from './google-hidden.ts'
 import { GOOGLE_HONEST } from './google-honest.ts'
 import { GOOGLE_MOMENTS } from './google-moments.ts'
 import { ATTENDEE, SUMMARY } from './icalendar.ts'
-import { type Row, SECOND, setOf } from './row.ts'
-import { startServer } from './server.ts'
+import { type Row, setOf } from './row.ts'
 
 const CALDAV = [...CALDAV_HONEST, ...CALDAV_MOMENTS, ...CALDAV_TIMES, ...CALDAV_FALSE, ...CALDAV_HIDDEN]
 const GOOGLE = [...GOOGLE_HONEST, ...GOOGLE_MOMENTS, ...GOOGLE_FALSE, ...GOOGLE_HIDDEN]
@@ -35,41 +34,20 @@ playTable<Row, Awaited<ReturnType<typeof play>>>({
       t.notOk(kept.includes(word), 'no read keeps what an event is about, who attends, nor a secret')
     if (value === 'verified') requireFacts(t, lived, scene().facts ?? {})
   },
-  // What came and went before the first look is blamed by the rules, as the receipt says with `largest_gap_ms`.
+  // The rules blame an outcome that came and went before the first look, as the receipt says with `largest_gap_ms`.
   isExcused: ({ also = [] }, verdict) => also.some((one) => one === verdict),
 })
 
 async function play({ provider, scene: make }: Row) {
   const scene = make()
-  const { claimedMs = 0, submittedMs = claimedMs + SECOND, deadlineMs, instead, lag } = scene
   const { answer, options, target, secrets } = setOf(provider, scene)
-  const submittedAt = START + submittedMs
-  const clock = createVirtualClock(submittedAt)
-  const server = await startServer({
+  const lived = await playScene(scene, {
+    plugin,
+    pluginOptions: (url) => ({ google_token_url: `${url}/token` }),
+    connection: { provider, options },
+    action: 'calendar.event.create',
+    target,
     answer,
-    now: clock.now,
-    instead,
-    lag: lag && { byMs: lag.byMs, until: START + lag.untilMs },
   })
-  try {
-    const life = await liveClaim({
-      plugin,
-      options: { google_token_url: `${server.url}/token` },
-      connection: { provider, options },
-      destination: server.url,
-      claim: {
-        action: 'calendar.event.create',
-        target,
-        params: scene.params,
-        claimedAt: START + claimedMs,
-        ...(deadlineMs !== undefined && { deadlineAt: START + Math.max(submittedMs, claimedMs) + deadlineMs }),
-      },
-      submittedAt,
-      clock,
-      reach: async () => {},
-    })
-    return { life, submittedAt, secrets, faults: server.faults }
-  } finally {
-    await server.close()
-  }
+  return { ...lived, secrets }
 }

@@ -1,6 +1,7 @@
 /** Answers of what stands between, when neither an event nor its absence is told. */
+
+import type { Answer } from '../../../../test/traps/scripted-server.ts'
 import { errorAnswer } from './google-api.ts'
-import type { Answer } from './server.ts'
 
 export const DOWN: Answer = { status: 503, body: '<html><body><h1>503 Service Unavailable</h1></body></html>' }
 export const SIGN_IN: Answer = {

@@ -1,4 +1,6 @@
 /** Claims that are alike on every platform: edits that nobody watched, rights that come and go, caches, and answers of another message. */
+
+import type { Answer } from '../../../../test/traps/scripted-server.ts'
 import { errorBody } from './mattermost-api.ts'
 import {
   claimOf,
@@ -18,14 +20,13 @@ import {
   TRUE,
   TRUE_UNTOLD,
 } from './row.ts'
-import type { ChatAnswer } from './server.ts'
 import { DOWN } from './troubles.ts'
 
 interface Words {
   /** The answer where the credentials may not read the channel. */
-  readonly refused: ChatAnswer
+  readonly refused: Answer
   /** The answer where the message is not there. */
-  readonly missing: ChatAnswer
+  readonly missing: Answer
   /** Requests for messages. */
   readonly messages: RegExp
   /** A message's id with more behind it, which leads to another address. */
@@ -68,7 +69,7 @@ function rowsAt(provider: Provider): readonly Row[] {
   const message = idAfter(provider, 0)
   const other = idAfter(provider, 20)
   const params = claimOf(message, { text: TEXT })
-  const aged = (seconds: number): ChatAnswer => ({ ...missing, headers: { age: String(seconds) } })
+  const aged = (seconds: number): Answer => ({ ...missing, headers: { age: String(seconds) } })
   return [
     row(TRUE, 'edited after two minutes into what is claimed', 'it became so within the tolerance', () => ({
       room: room()

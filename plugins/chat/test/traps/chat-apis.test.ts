@@ -1,10 +1,10 @@
 /** The stand-ins themselves: they answer as published, and their rooms take no step that a chat does not know. */
 import t from 'tap'
+import { startServer } from '../../../../test/traps/scripted-server.ts'
 import { START } from '../../../../test/traps/verifier-table.ts'
 import * as discord from './discord-api.ts'
 import * as mattermost from './mattermost-api.ts'
 import { HOUR, idAfter, type Provider, roomOf, type Scene, setOf } from './row.ts'
-import { startChat } from './server.ts'
 import * as slack from './slack-api.ts'
 
 interface Asked {
@@ -127,7 +127,7 @@ for (const provider of ['slack', 'discord', 'mattermost'] as const) {
   t.test(provider, async (t) => {
     for (const [title, { path, scene, authorization }, [status, at, value]] of ANSWERS[provider]) {
       const { answer, secret } = setOf(provider, { ...scene, room: spoken(provider), params: {} })
-      const chat = await startChat({ answer, now: () => START })
+      const chat = await startServer({ answer, now: () => START })
       const headers = { authorization: authorization ?? `${SCHEME[provider]} ${secret}` }
       const response = await fetch(`${chat.url}${path}`, { headers })
       t.equal(response.status, status, title)

@@ -1,7 +1,8 @@
 /** Discord's HTTP API (version 10) over a scripted room: guilds, permissions of a bot, threads, the Message Content intent, and errors by their codes. */
+
+import type { Answer, Asked } from '../../../../test/traps/scripted-server.ts'
 import { faultsOf } from './published.ts'
 import type { Message, Room } from './room.ts'
-import type { Asked, ChatAnswer } from './server.ts'
 
 export const GUILD = '41771983423143937'
 export const OTHER_GUILD = '197038439483310086'
@@ -61,7 +62,7 @@ export function snowflakeAt(moment: number, low = 12_345): string {
   return String((BigInt(moment - EPOCH) << 22n) + BigInt(low))
 }
 
-export function createDiscord(discord: Discord): (asked: Asked, faults: string[]) => ChatAnswer {
+export function createDiscord(discord: Discord): (asked: Asked, faults: string[]) => Answer {
   return (asked, faults) => {
     const headers = {
       'x-ratelimit-limit': '5',

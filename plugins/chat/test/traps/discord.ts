@@ -1,5 +1,6 @@
 /** Claims of messages in Discord: true ones as bots make them, false ones, and those of which Discord shows too little. */
 
+import type { Answer } from '../../../../test/traps/scripted-server.ts'
 import { START } from '../../../../test/traps/verifier-table.ts'
 import {
   AUTHOR,
@@ -34,7 +35,6 @@ import {
   TRUE_UNTOLD,
   UNTOLD,
 } from './row.ts'
-import type { ChatAnswer } from './server.ts'
 import { DOWN, EMPTY, FILTERED, NO_ROUTE, SIGN_IN } from './troubles.ts'
 
 const row = rowsOf('discord')
@@ -56,13 +56,13 @@ const elsewhere = (id: string, channel: Partial<DiscordChannel>) => ({
   target: `discord:${GUILD}/${id}`,
   discord: { channels: { [id]: { ...usual, ...channel } } },
 })
-const failure = (status: number, code: number, message: string): ChatAnswer => ({ status, body: { message, code } })
-const LIMITED: ChatAnswer = {
+const failure = (status: number, code: number, message: string): Answer => ({ status, body: { message, code } })
+const LIMITED: Answer = {
   status: 429,
   headers: { 'retry-after': '65', 'x-ratelimit-scope': 'user', 'x-ratelimit-remaining': '0' },
   body: { message: 'You are being rate limited.', retry_after: 64.57, global: false },
 }
-const BLOCKED: ChatAnswer = {
+const BLOCKED: Answer = {
   status: 403,
   body: '<!DOCTYPE html><html><head><title>Access denied | discord.com used Cloudflare</title></head></html>',
 }
@@ -533,7 +533,7 @@ const FALSE: readonly Row[] = [
       [FILTERED, 'a filter that finds no page'],
       [NO_ROUTE, 'a gateway that leads elsewhere'],
       [EMPTY, 'an empty object'],
-    ] satisfies readonly (readonly [ChatAnswer, string])[]
+    ] satisfies readonly (readonly [Answer, string])[]
   ).map(([answer, what]) =>
     row(TRUE_UNTOLD, `${what} for the whole life`, 'it tells neither presence nor absence', () => ({
       room: said(),

@@ -1,8 +1,8 @@
 /** Mattermost's REST API (version 4) over a scripted room: teams, memberships and roles, soft deletion, concealed posts, and servers of several ages. */
 import { createHash } from 'node:crypto'
+import type { Answer, Asked } from '../../../../test/traps/scripted-server.ts'
 import { faultsOf } from './published.ts'
 import type { Message, Room } from './room.ts'
-import type { Asked, ChatAnswer } from './server.ts'
 
 export const HOST = 'chat.example.com'
 export const CHANNEL_NAME = 'night-deploys'
@@ -62,7 +62,7 @@ export const READER = idOf('the reader')
 
 const PERMISSIONS = 'You do not have the appropriate permissions.'
 
-export function createMattermost(mattermost: Mattermost): (asked: Asked, faults: string[]) => ChatAnswer {
+export function createMattermost(mattermost: Mattermost): (asked: Asked, faults: string[]) => Answer {
   const { subPath = '', version = '10.11.2' } = mattermost
   const requestId = 'yy3dcz8q4tgejmqfnbkkpe9a7o'
   const headers = { 'x-version-id': `${version}.${version}.5f4dcc3b.true`, 'x-request-id': requestId }

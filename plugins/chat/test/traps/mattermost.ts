@@ -1,5 +1,6 @@
 /** Claims of posts in Mattermost: true ones as agents make them, false ones, and those of which the server shows too little. */
 
+import type { Answer } from '../../../../test/traps/scripted-server.ts'
 import { START } from '../../../../test/traps/verifier-table.ts'
 import { AUTHOR, CHANNEL, errorBody, HOST, idOf, WEB_APP } from './mattermost-api.ts'
 import {
@@ -24,7 +25,6 @@ import {
   TRUE_UNTOLD,
   UNTOLD,
 } from './row.ts'
-import type { ChatAnswer } from './server.ts'
 import { DOWN, EMPTY, FILTERED, NO_ROUTE, SIGN_IN } from './troubles.ts'
 
 const row = rowsOf('mattermost')
@@ -40,11 +40,11 @@ const threaded = () => room().post(-HOUR, { author: OTHER_AUTHOR, text: 'How is 
 const params = claimOf(POST, { text: TEXT, author: AUTHOR })
 const PRIVATE = { channels: { [CHANNEL]: { type: 'P' as const } } }
 const OUTSIDE = { ...PRIVATE, user: { member: [] } }
-const failure = (status: number, id: string, message: string): ChatAnswer => ({
+const failure = (status: number, id: string, message: string): Answer => ({
   status,
   body: errorBody(status, id, message),
 })
-const LIMITED: ChatAnswer = {
+const LIMITED: Answer = {
   status: 429,
   headers: { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1' },
   body: 'limit exceeded',
@@ -558,7 +558,7 @@ const FALSE: readonly Row[] = [
       [FILTERED, 'a filter that finds no page'],
       [NO_ROUTE, 'a gateway that leads elsewhere'],
       [EMPTY, 'an empty object'],
-    ] satisfies readonly (readonly [ChatAnswer, string])[]
+    ] satisfies readonly (readonly [Answer, string])[]
   ).map(([answer, what]) =>
     row(TRUE_UNTOLD, `${what} for the whole life`, 'it tells neither presence nor absence', () => ({
       room: said(),

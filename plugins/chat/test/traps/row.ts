@@ -1,11 +1,12 @@
 /** A row of the trap table: what is said in a chat, what is claimed of it, and the verdict that is right. */
 import type { JsonObject } from '@claimcheck/core/plugin'
 import { textFingerprint } from '@claimcheck/core/receipts'
-import { type Kind, row, START, type TrapRow } from '../../../../test/traps/verifier-table.ts'
+import type { ScriptedScene } from '../../../../test/traps/scripted-life.ts'
+import type { Answer, Asked, Serving } from '../../../../test/traps/scripted-server.ts'
+import { type Kind, nearDeadline, row, START, type TrapRow } from '../../../../test/traps/verifier-table.ts'
 import * as discord from './discord-api.ts'
 import * as mattermost from './mattermost-api.ts'
 import { type Platform, Room } from './room.ts'
-import type { Asked, ChatAnswer, Serving } from './server.ts'
 import * as slack from './slack-api.ts'
 
 export const SECOND = 1000
@@ -15,30 +16,13 @@ export const DAY = 24 * HOUR
 
 export type Provider = 'slack' | 'discord' | 'mattermost'
 
-export interface Scene {
+export interface Scene extends ScriptedScene {
   readonly room: Room
-  readonly params: JsonObject
-  /** The claim's target; the usual channel when left out. */
-  readonly target?: string
-  /** What the connection says, where it is not the usual. */
-  readonly connection?: JsonObject
   readonly slack?: Partial<Omit<slack.Slack, 'room' | 'token'>> & { readonly token?: Partial<slack.SlackToken> }
   readonly discord?: Partial<Omit<discord.Discord, 'room' | 'bot'>> & { readonly bot?: Partial<discord.DiscordBot> }
   readonly mattermost?: Partial<Omit<mattermost.Mattermost, 'room' | 'user'>> & {
     readonly user?: Partial<mattermost.MattermostUser>
   }
-  readonly instead?: Serving['instead']
-  /** What stands between asks for another address than it was asked for. */
-  readonly rewrite?: (url: string) => string
-  readonly lag?: { readonly byMs: number; readonly untilMs: number }
-  /** When the agent says that it did it; the start, when left out. */
-  readonly claimedMs?: number
-  /** A second after the claim, when left out. */
-  readonly submittedMs?: number
-  /** After the claim, or after a later submission. */
-  readonly deadlineMs?: number
-  /** What the facts of the deciding check must have. */
-  readonly facts?: Readonly<Record<string, unknown>>
 }
 
 export interface Row extends TrapRow<Scene> {
@@ -60,8 +44,7 @@ export const OTHER_UNTOLD: Kind = ['other', 'unverifiable']
 
 export function rowsOf(provider: Provider) {
   return (kind: Kind, title: string, why: string, scene: () => Scene): Row => {
-    // What does not come late is decided alike by a deadline that is nearer than the usual one.
-    const near = { deadlineMs: kind[0] === 'late' ? 3 * HOUR : 12 * MINUTE }
+    const near = nearDeadline(kind, { late: 3 * HOUR, other: 12 * MINUTE })
     return { provider, ...row(kind, title, why, () => ({ ...near, ...scene() })) }
   }
 }
@@ -108,7 +91,7 @@ export function claimOf(message: string, { text, ...more }: { readonly text?: st
 
 /** An answer of what stands between, or of the platform in trouble, between two moments, to the requests that `on` names. */
 export function instead(
-  answer: ChatAnswer,
+  answer: Answer,
   { fromMs = -DAY, untilMs = 400 * DAY, on = /./ }: { fromMs?: number; untilMs?: number; on?: RegExp } = {},
 ): Serving['instead'] {
   return ({ now, path }: Asked) =>
@@ -126,13 +109,8 @@ export interface Set {
 export function setOf(provider: Provider, scene: Scene): Set {
   const { connection = {}, room } = scene
   const made = { slack: slackOf, discord: discordOf, mattermost: mattermostOf }[provider](scene, room)
-  const { rewrite = (url) => url } = scene
   return {
     ...made,
-    answer(asked, faults) {
-      const url = new URL(rewrite(asked.url.href))
-      return made.answer({ ...asked, url, path: url.pathname }, faults)
-    },
     options: { ...made.options, ...connection },
     target: scene.target ?? made.target,
   }

@@ -1,7 +1,8 @@
 /** Slack's Web API over a scripted room: tokens with their scopes and memberships, `ok: false` with status 200, threads, tombstones, limits and plans. */
+
+import type { Answer, Asked } from '../../../../test/traps/scripted-server.ts'
 import { faultsOf } from './published.ts'
 import type { Message, Room } from './room.ts'
-import type { Asked, ChatAnswer } from './server.ts'
 
 export const TEAM = 'T024BE7LD'
 export const CHANNEL = 'C024BE91L'
@@ -49,7 +50,7 @@ class SlackError extends Error {
 
 const TS = /^\d{1,10}(?:\.\d{1,6})?$/
 
-export function createSlack(slack: Slack): (asked: Asked, faults: string[]) => ChatAnswer {
+export function createSlack(slack: Slack): (asked: Asked, faults: string[]) => Answer {
   const lastAsked = new Map<string, number>()
 
   return (asked, faults) => {

@@ -1,5 +1,6 @@
 /** Claims of messages in Slack: true ones as agents make them, false ones, and those of which Slack shows too little. */
 
+import type { Answer } from '../../../../test/traps/scripted-server.ts'
 import { START } from '../../../../test/traps/verifier-table.ts'
 import {
   claimOf,
@@ -24,7 +25,6 @@ import {
   tsAt,
   UNTOLD,
 } from './row.ts'
-import type { ChatAnswer } from './server.ts'
 import { APP, AUTHOR, BOT, BOT_USER, CHANNEL, TEAM } from './slack-api.ts'
 import { DOWN, EMPTY, FILTERED, SIGN_IN } from './troubles.ts'
 
@@ -52,8 +52,8 @@ const RICH_TEXT = {
 }
 const params = claimOf(MESSAGE, { text: TEXT, author: AUTHOR })
 
-const failure = (error: string): ChatAnswer => ({ status: 200, body: { ok: false, error } })
-const LIMITED: ChatAnswer = {
+const failure = (error: string): Answer => ({ status: 200, body: { ok: false, error } })
+const LIMITED: Answer = {
   status: 429,
   headers: { 'retry-after': '30' },
   body: { ok: false, error: 'ratelimited' },
@@ -688,7 +688,7 @@ const FALSE: readonly Row[] = [
       [FILTERED, 'a filter that finds no page'],
       [EMPTY, 'an empty object'],
       [{ status: 200, body: { ok: true } }, 'ok, and nothing else'],
-    ] satisfies readonly (readonly [ChatAnswer, string])[]
+    ] satisfies readonly (readonly [Answer, string])[]
   ).map(([answer, what]) =>
     row(TRUE_UNTOLD, `${what} for the whole life`, 'it tells neither presence nor absence', () => ({
       room: said(),

@@ -1,6 +1,6 @@
 /** A row of the trap table: what happens in a database, what is claimed of it, and the verdict that is right. */
 import { createHmac } from 'node:crypto'
-import { type Kind, row, type TrapRow } from '../../../../test/traps/verifier-table.ts'
+import { type Kind, nearDeadline, row, type TrapRow } from '../../../../test/traps/verifier-table.ts'
 import type { Behind } from './door.ts'
 import type { MariadbName, MariadbServers } from './mariadb.ts'
 import type { PostgresName, PostgresServers } from './postgres.ts'
@@ -152,8 +152,7 @@ export const UNKNOWABLE: Kind = ['unknowable', 'unverifiable']
 
 export function rowsOf(provider: Row['provider']) {
   return (kind: Kind, title: string, why: string, scene: () => Scene, isExcused = false): Row => {
-    // What does not come late is decided alike by a deadline that is nearer than the usual one.
-    const near = { deadlineMs: kind[0] === 'late' ? 3 * HOUR : 12 * MINUTE }
+    const near = nearDeadline(kind, { late: 3 * HOUR, other: 12 * MINUTE })
     return { provider, isExcused, ...row(kind, title, why, () => ({ ...near, ...scene() })) }
   }
 }

@@ -1,5 +1,6 @@
 /** The stand-ins themselves: they answer as published, and what they go through is what the places go through. */
 import t from 'tap'
+import { startServer } from '../../../../test/traps/scripted-server.ts'
 import { START } from '../../../../test/traps/verifier-table.ts'
 import { byTag, containerd, NEW, OLD, templateOf } from './cluster.ts'
 import { KUBERNETES_FALSE } from './kubernetes-false.ts'
@@ -19,7 +20,6 @@ import {
   type Scene,
   setOf,
 } from './row.ts'
-import { startServer } from './server.ts'
 import { TEAM } from './vercel-api.ts'
 import { VERCEL_FALSE } from './vercel-false.ts'
 import { VERCEL_HONEST } from './vercel-honest.ts'

@@ -1,7 +1,8 @@
 /** The API of Kubernetes over a scripted cluster: workloads, replica sets, pods by label and page, rights before existence, and a watch cache that lags. */
+
+import type { Answer, Asked } from '../../../../test/traps/scripted-server.ts'
 import type { Cluster, ClusterState, Container, Pod, ReplicaSet, Workload, WorkloadKind } from './cluster.ts'
 import { faultsOf } from './published.ts'
-import type { Answer, Asked } from './server.ts'
 
 export const CLUSTER = 'prod'
 export const NAMESPACE = 'shop'

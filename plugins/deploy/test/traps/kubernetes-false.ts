@@ -1,4 +1,6 @@
 /** Claims of images that do not run in Kubernetes, or not alone, and those of which the cluster shows too little. */
+
+import type { Answer } from '../../../../test/traps/scripted-server.ts'
 import {
   byTag,
   type Cluster,
@@ -30,7 +32,6 @@ import {
   TRUE_UNTOLD,
   UNTOLD,
 } from './row.ts'
-import type { Answer } from './server.ts'
 import { DOWN, EMPTY, FILTERED, NO_LEADER, NO_RESOURCE, NO_ROUTE, SIGN_IN, TOO_MANY } from './troubles.ts'
 
 const row = rowsOf('kubernetes')

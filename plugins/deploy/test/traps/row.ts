@@ -1,10 +1,11 @@
 /** A row of the trap table: what happens at a destination, what is claimed of it, and the verdict that is right. */
 import type { JsonObject } from '@claimcheck/core/plugin'
-import { type Kind as RowKind, row, START, type TrapRow } from '../../../../test/traps/verifier-table.ts'
+import type { ScriptedScene } from '../../../../test/traps/scripted-life.ts'
+import type { Answer, Asked, Serving } from '../../../../test/traps/scripted-server.ts'
+import { nearDeadline, type Kind as RowKind, row, START, type TrapRow } from '../../../../test/traps/verifier-table.ts'
 import { Cluster, NEW, type Rollout, templateOf } from './cluster.ts'
 import * as kubernetes from './kubernetes-api.ts'
 import * as vercel from './project.ts'
-import type { Answer, Asked, Serving } from './server.ts'
 import * as vercelApi from './vercel-api.ts'
 
 export const SECOND = 1000
@@ -14,26 +15,11 @@ export const DAY = 24 * HOUR
 
 export type Provider = 'kubernetes' | 'vercel' | 'version_endpoint'
 
-export interface Scene {
+export interface Scene extends ScriptedScene {
   readonly kubernetes?: kubernetes.Kubernetes
   readonly vercel?: vercelApi.Vercel
   /** The answers of a program that tells its version. */
   readonly version?: (asked: Asked) => Answer
-  readonly params: JsonObject
-  /** The claim's target; the usual one when left out. */
-  readonly target?: string
-  /** The options of the connection, where they are not the usual ones. */
-  readonly connection?: JsonObject
-  readonly instead?: Serving['instead']
-  readonly lag?: { readonly byMs: number; readonly untilMs: number }
-  /** The time at which the agent says that it did it; the start, when left out. */
-  readonly claimedMs?: number
-  /** A second after the claim, when left out. */
-  readonly submittedMs?: number
-  /** After the claim, or after a later submission. */
-  readonly deadlineMs?: number
-  /** Facts that the deciding check must have. */
-  readonly facts?: Readonly<Record<string, unknown>>
 }
 
 export interface Row extends TrapRow<Scene> {
@@ -66,8 +52,7 @@ export const UNKNOWABLE: RowKind = ['unknowable', 'unverifiable']
 
 export function rowsOf(provider: Provider) {
   return (kind: RowKind, title: string, why: string, scene: () => Scene): Row => {
-    // What does not come late is decided alike by a deadline that is nearer than the usual one.
-    const near = { deadlineMs: kind[0] === 'late' ? HOUR : 12 * MINUTE }
+    const near = nearDeadline(kind, { late: HOUR, other: 12 * MINUTE })
     return { provider, ...row(kind, title, why, () => ({ ...near, ...scene() })) }
   }
 }

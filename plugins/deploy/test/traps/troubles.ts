@@ -1,6 +1,7 @@
 /** Answers of what stands between, when neither a version nor its absence is told. */
+
+import type { Answer } from '../../../../test/traps/scripted-server.ts'
 import { statusAnswer } from './kubernetes-api.ts'
-import type { Answer } from './server.ts'
 import { errorAnswer } from './vercel-api.ts'
 
 export const DOWN: Answer = { status: 503, body: '<html><body><h1>503 Service Unavailable</h1></body></html>' }

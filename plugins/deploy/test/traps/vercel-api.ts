@@ -1,4 +1,6 @@
 /** Vercel's REST API over a scripted project: aliases, deployments by id and by host, projects with their domains, rolling releases, scopes and refusals. */
+
+import type { Answer, Asked } from '../../../../test/traps/scripted-server.ts'
 import {
   type Alias,
   DEFAULT_DOMAIN,
@@ -9,7 +11,6 @@ import {
   type VercelState,
 } from './project.ts'
 import { faultsOf } from './published.ts'
-import type { Answer, Asked } from './server.ts'
 
 export const TOKEN = 'vcp_4711abcdefghijklmnopqrst'
 export const TEAM = 'team_acme4711'

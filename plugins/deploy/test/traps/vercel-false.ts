@@ -1,4 +1,6 @@
 /** Claims of deployments that do not answer a domain at Vercel, and those of which Vercel shows too little. */
+
+import type { Answer } from '../../../../test/traps/scripted-server.ts'
 import {
   COMMIT,
   commitOf,
@@ -28,7 +30,6 @@ import {
   SECOND,
   TRUE_UNTOLD,
 } from './row.ts'
-import type { Answer } from './server.ts'
 import { DOWN, EMPTY, FILTERED, NO_ROUTE, RATE_LIMITED, SAML, SIGN_IN, VERCEL_DOWN } from './troubles.ts'
 import { errorAnswer, type Vercel } from './vercel-api.ts'
 

@@ -1,4 +1,6 @@
 /** Claims of what a program answers as its version: behind caches, by nodes of two versions, in text and in JSON, and where nothing is answered. */
+
+import type { Answer, Asked } from '../../../../test/traps/scripted-server.ts'
 import { START } from '../../../../test/traps/verifier-table.ts'
 import {
   DAY,
@@ -19,7 +21,6 @@ import {
   UNTOLD,
   VERSION_URL,
 } from './row.ts'
-import type { Answer, Asked } from './server.ts'
 import { DOWN, EMPTY, SIGN_IN } from './troubles.ts'
 
 const row = rowsOf('version_endpoint')

@@ -1,6 +1,6 @@
 /** A row of the trap table: what happens in a mail account, what is claimed of it, and the verdict that is right. */
 import { createHmac } from 'node:crypto'
-import { type Kind, row, START, type TrapRow } from '../../../../test/traps/verifier-table.ts'
+import { type Kind, nearDeadline, row, START, type TrapRow } from '../../../../test/traps/verifier-table.ts'
 import { Account, AGENT, CLIENT, letter } from './account.ts'
 import { type Dialect, DOVECOT } from './dialects.ts'
 import type { Instead, Troubles } from './imap-server.ts'
@@ -54,8 +54,7 @@ export const ARCHIVE = 'Archive'
 export const params = { message_id: ID }
 
 export function rowOf(kind: Kind, title: string, why: string, scene: () => Scene): Row {
-  // What does not come late is decided alike by a deadline that is nearer than the usual one.
-  const near = { deadlineMs: kind[0] === 'late' ? 30 * MINUTE : 12 * MINUTE }
+  const near = nearDeadline(kind, { late: 30 * MINUTE, other: 12 * MINUTE })
   return row(kind, title, why, () => ({ ...near, ...scene() }))
 }
 

@@ -1,5 +1,5 @@
 /** A row of the trap table: what happens at Stripe, what is claimed of it, and the verdict that is right. */
-import { type Kind, row, START, type TrapRow } from '../../../../test/traps/verifier-table.ts'
+import { type Kind, nearDeadline, row, START, type TrapRow } from '../../../../test/traps/verifier-table.ts'
 import { idOf, Ledger, type Mode, SHOP } from './ledger.ts'
 import type { Key, Right, Stripe, StripeAnswer } from './stripe-api.ts'
 
@@ -47,8 +47,7 @@ export const TRUE_UNTOLD: Kind = ['in time', 'unverifiable', 'refused']
 
 export function rowsOf(action: Row['action']) {
   return (kind: Kind, title: string, why: string, scene: () => Scene): Row => {
-    // What does not come late is decided alike by a deadline that is nearer than the usual one.
-    const near = { deadlineMs: kind[0] === 'late' ? 3 * HOUR : 12 * MINUTE }
+    const near = nearDeadline(kind, { late: 3 * HOUR, other: 12 * MINUTE })
     return { action, ...row(kind, title, why, () => ({ ...near, ...scene() })) }
   }
 }

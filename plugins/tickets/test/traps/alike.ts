@@ -1,4 +1,6 @@
 /** Claims that are alike at every tracker: what was done, what was not, what came and went, and what a reader cannot see. */
+
+import type { Answer } from '../../../../test/traps/scripted-server.ts'
 import * as jira from './jira-api.ts'
 import { refusal } from './linear-api.ts'
 import { REFUSED } from './redmine-api.ts'
@@ -28,15 +30,14 @@ import {
   UNTOLD,
   WORDS,
 } from './row.ts'
-import type { TrackerAnswer } from './server.ts'
 import { DOWN, EMPTY, FILTERED, NO_ROUTE, NULL, SIGN_IN } from './troubles.ts'
 
 interface Manners {
   /** The answer to refused credentials. */
-  readonly refused: TrackerAnswer
+  readonly refused: Answer
   /** The answer where the issue is missing, or hidden. */
-  readonly missing: TrackerAnswer
-  readonly limited: TrackerAnswer
+  readonly missing: Answer
+  readonly limited: Answer
   /** Requests whose answers have the history. */
   readonly history: RegExp
   readonly elsewhere: string
@@ -113,7 +114,7 @@ function rowsAt(provider: TrackerName): readonly Row[] {
   const isJira = provider === 'jira' || provider === 'data center'
   const credentials = isJira ? { api_token: 'ATATT3xFfGF0zzzzzzzzzzzz' } : { api_key: 'lin_api_zzzzzzzzzzzzzzzzzzzz' }
   const revoked = provider === 'data center' ? { token: 'zzzzzzzzzzzzzzzzzzzzzzzz' } : credentials
-  const aged = (seconds: number): TrackerAnswer => ({ ...missing, headers: { age: String(seconds) } })
+  const aged = (seconds: number): Answer => ({ ...missing, headers: { age: String(seconds) } })
 
   const honest: readonly Row[] = [
     row(TRUE, 'done, its category claimed', 'the history has the transition', () => ({
@@ -723,7 +724,7 @@ function rowsAt(provider: TrackerName): readonly Row[] {
         [NO_ROUTE, 'a gateway that leads elsewhere'],
         [EMPTY, 'an empty object'],
         [NULL, 'null'],
-      ] satisfies readonly (readonly [TrackerAnswer, string])[]
+      ] satisfies readonly (readonly [Answer, string])[]
     ).flatMap(([answer, name]) => [
       row(TRUE_UNTOLD, `done, and ${name} for the whole life`, 'it tells neither presence nor absence', () => ({
         tracker: finished(),

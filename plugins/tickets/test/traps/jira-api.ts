@@ -1,6 +1,7 @@
 /** Jira's REST API over a scripted tracker: Cloud (version 3), and Data Center (version 2) with its other history, users and errors. */
+
+import type { Answer, Asked } from '../../../../test/traps/scripted-server.ts'
 import { type Described, faultsOf } from './published.ts'
-import type { Asked, TrackerAnswer } from './server.ts'
 import type { Change, Issue, Item, Snapshot, Status, Tracker } from './tracker.ts'
 
 export const CLOUD_HOST = 'acme.atlassian.net'
@@ -37,7 +38,7 @@ export interface Jira {
   /** Minutes of the time zone of the account. */
   readonly zone?: number
   /** Answers to requests for the history, where the server is in trouble with it. */
-  readonly history?: TrackerAnswer
+  readonly history?: Answer
   /** The account's fields in place of the usual, in the history. */
   readonly author?: Readonly<Record<string, unknown>>
 }
@@ -61,7 +62,7 @@ const CATEGORIES: Readonly<Record<string, readonly [id: number, name: string, co
   indeterminate: [4, 'In Progress', 'yellow'],
 }
 
-export function createJira(jira: Jira): (asked: Asked, faults: string[]) => TrackerAnswer {
+export function createJira(jira: Jira): (asked: Asked, faults: string[]) => Answer {
   const prefix = `${jira.isCenter ? '/jira' : ''}/rest/api/`
 
   return (asked, faults) => {
@@ -91,7 +92,7 @@ export function createJira(jira: Jira): (asked: Asked, faults: string[]) => Trac
   }
 }
 
-function unknownAddress({ isCenter }: Jira, { url }: Asked): TrackerAnswer {
+function unknownAddress({ isCenter }: Jira, { url }: Asked): Answer {
   const body = { message: `null for uri: https://${CENTER_HOST}${url.pathname}${url.search}`, 'status-code': 404 }
   return { status: 404, body: isCenter ? body : { errorMessages: [], errors: {} } }
 }
@@ -124,7 +125,7 @@ interface Reading {
   readonly base: string
 }
 
-function answerOf(jira: Jira, reading: Reading, [kind, id, part]: readonly string[]): TrackerAnswer | undefined {
+function answerOf(jira: Jira, reading: Reading, [kind, id, part]: readonly string[]): Answer | undefined {
   const { asked, isSignedIn } = reading
   const snapshot = jira.tracker.at(asked.shown)
   const body = (value: unknown) => (value === undefined ? undefined : { status: 200, body: value })

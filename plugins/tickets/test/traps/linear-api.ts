@@ -11,8 +11,8 @@ import {
   type SelectionSetNode,
   validate,
 } from 'graphql'
+import type { Answer, Asked } from '../../../../test/traps/scripted-server.ts'
 import { LINEAR_SCHEMA } from './linear-schema.ts'
-import type { Asked, TrackerAnswer } from './server.ts'
 import type { Change, Issue, Snapshot, Status, Tracker } from './tracker.ts'
 
 export const WORKSPACE = 'acme'
@@ -70,7 +70,7 @@ export interface Linear {
 const MOST_COMPLEX = 10_000
 const USUAL_PAGE = 50
 
-export function createLinear(linear: Linear): (asked: Asked, faults: string[]) => TrackerAnswer {
+export function createLinear(linear: Linear): (asked: Asked, faults: string[]) => Answer {
   return (asked, faults) => {
     const { authorization } = asked.headers
     if (asked.path !== '/graphql') return { status: 404, body: '<html><body>Not found</body></html>' }
@@ -81,7 +81,7 @@ export function createLinear(linear: Linear): (asked: Asked, faults: string[]) =
     }
     if (authorization !== linear.key)
       return refusal(401, 'Authentication required, not authenticated', 'authentication error')
-    const { query, variables } = asked.body as { query: string; variables?: Record<string, unknown> }
+    const { query, variables } = JSON.parse(asked.body) as { query: string; variables?: Record<string, unknown> }
     const document = parse(query)
     const wrong = validate(SCHEMA, document)
     if (wrong.length > 0) {
@@ -125,7 +125,7 @@ function told({ message, path, locations }: GraphQLError, type: string, statusCo
 }
 
 /** An answer with one error. Limits come with status 400, and 429 within. */
-export function refusal(status: number, message: string, type: string, statusCode = status): TrackerAnswer {
+export function refusal(status: number, message: string, type: string, statusCode = status): Answer {
   return { status, body: { errors: [told(new GraphQLError(message), type, statusCode)], data: null } }
 }
 

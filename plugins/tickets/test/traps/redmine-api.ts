@@ -1,6 +1,7 @@
 /** Redmine's REST API over a scripted tracker: journals that are hidden, dated in whole seconds and ordered as the reader likes, and its bodiless refusals. */
+
+import type { Answer, Asked } from '../../../../test/traps/scripted-server.ts'
 import { faultsOf } from './published.ts'
-import type { Asked, TrackerAnswer } from './server.ts'
 import type { Change, Issue, Item, Snapshot, Status, Tracker } from './tracker.ts'
 
 export const HOST = 'redmine.example.com/pm'
@@ -34,7 +35,7 @@ export interface Redmine {
   readonly hasNoApi?: boolean
 }
 
-export function createRedmine(redmine: Redmine): (asked: Asked, faults: string[]) => TrackerAnswer {
+export function createRedmine(redmine: Redmine): (asked: Asked, faults: string[]) => Answer {
   return (asked, faults) => {
     if (asked.method !== 'GET' && asked.method !== 'HEAD') faults.push(`${asked.method} ${asked.path}: reads are GET`)
     const path = asked.path.startsWith('/pm/') ? asked.path.slice('/pm/'.length) : undefined
@@ -56,11 +57,11 @@ interface Reading {
   readonly isKnown: boolean
 }
 
-export const REFUSED: TrackerAnswer = { status: 401, headers: { 'www-authenticate': 'Basic realm="Redmine API"' } }
-const MISSING: TrackerAnswer = { status: 404 }
-const FORBIDDEN: TrackerAnswer = { status: 403 }
+export const REFUSED: Answer = { status: 401, headers: { 'www-authenticate': 'Basic realm="Redmine API"' } }
+const MISSING: Answer = { status: 404 }
+const FORBIDDEN: Answer = { status: 403 }
 
-function answerOf(redmine: Redmine, reading: Reading, kind = '', id = ''): TrackerAnswer {
+function answerOf(redmine: Redmine, reading: Reading, kind = '', id = ''): Answer {
   const { asked, faults, isKnown } = reading
   const snapshot = redmine.tracker.at(asked.shown)
   const denied = isKnown ? FORBIDDEN : REFUSED
@@ -120,7 +121,7 @@ function isVisible(redmine: Redmine, reading: Reading, { isHidden }: Issue): boo
 }
 
 /** Finds an issue first, and asks for the right to see it then: what is hidden is forbidden, what is missing is not found. */
-function issueAt(redmine: Redmine, reading: Reading, snapshot: Snapshot, id: string): TrackerAnswer {
+function issueAt(redmine: Redmine, reading: Reading, snapshot: Snapshot, id: string): Answer {
   const issue = snapshot.issues.find(({ key }) => Number.parseInt(key, 10) === Number.parseInt(id, 10))
   if (!issue) return MISSING
   if (!isVisible(redmine, reading, issue)) return reading.isKnown ? FORBIDDEN : REFUSED

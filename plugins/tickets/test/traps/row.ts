@@ -1,10 +1,11 @@
 /** A row of the trap table: what happens to an issue, what is claimed of it, and the verdict that is right. */
 import type { JsonObject } from '@claimcheck/core/plugin'
-import { type Kind, row, START, type TrapRow } from '../../../../test/traps/verifier-table.ts'
+import type { ScriptedScene } from '../../../../test/traps/scripted-life.ts'
+import type { Answer, Asked, Serving } from '../../../../test/traps/scripted-server.ts'
+import { type Kind, nearDeadline, row, START, type TrapRow } from '../../../../test/traps/verifier-table.ts'
 import * as jira from './jira-api.ts'
 import * as linear from './linear-api.ts'
 import * as redmine from './redmine-api.ts'
-import type { Asked, Serving, TrackerAnswer } from './server.ts'
 import { type Place, Tracker } from './tracker.ts'
 
 export const SECOND = 1000
@@ -15,29 +16,11 @@ export const DAY = 24 * HOUR
 /** The trackers: Data Center is Jira with another history, other users and other errors. */
 export type TrackerName = 'jira' | 'data center' | 'linear' | 'redmine'
 
-export interface Scene {
+export interface Scene extends ScriptedScene {
   readonly tracker: Tracker
-  readonly params: JsonObject
-  /** The claim's target; the usual issue when left out. */
-  readonly target?: string
-  /** The connection's options that are not the usual ones. */
-  readonly connection?: JsonObject
   readonly jira?: Partial<Omit<jira.Jira, 'tracker' | 'isCenter'>>
   readonly linear?: Partial<Omit<linear.Linear, 'tracker'>>
   readonly redmine?: Partial<Omit<redmine.Redmine, 'tracker'>>
-  readonly instead?: Serving['instead']
-  /** Another address than the one that was asked for, which what stands between asks for. */
-  readonly rewrite?: (url: string) => string
-  readonly lag?: { readonly byMs: number; readonly untilMs: number }
-  readonly clockMs?: number | null
-  /** The time at which the agent says that it did it; the start, when left out. */
-  readonly claimedMs?: number
-  /** A second after the claim, when left out. */
-  readonly submittedMs?: number
-  /** After the claim, or after a later submission. */
-  readonly deadlineMs?: number
-  /** Facts of the deciding check. */
-  readonly facts?: Readonly<Record<string, unknown>>
 }
 
 export interface Row extends TrapRow<Scene> {
@@ -66,8 +49,7 @@ export const MEANINGLESS: Kind = ['unknowable', 'refused', 'unverifiable']
 
 export function rowsOf(provider: TrackerName) {
   return (kind: Kind, title: string, why: string, scene: () => Scene): Row => {
-    // What does not come late is decided alike by a deadline that is nearer than the usual one.
-    const near = { deadlineMs: kind[0] === 'late' ? 3 * HOUR : 16 * MINUTE }
+    const near = nearDeadline(kind, { late: 3 * HOUR, other: 16 * MINUTE })
     return { provider, ...row(kind, title, why, () => ({ ...near, ...scene() })) }
   }
 }
@@ -148,7 +130,7 @@ export function begunTracker(provider: TrackerName): Tracker {
 
 /** An answer of what stands between, or of the tracker in trouble, between two moments, to the requests that `on` names. */
 export function instead(
-  answer: TrackerAnswer,
+  answer: Answer,
   { fromMs = -DAY, untilMs = 400 * DAY, on = /./ }: { fromMs?: number; untilMs?: number; on?: RegExp } = {},
 ): Serving['instead'] {
   return ({ now, url }: Asked) =>
@@ -165,15 +147,11 @@ export interface Set {
 
 /** The tracker as it is, the connection as it says that it is, and the target of the claim. */
 export function setOf(provider: TrackerName, scene: Scene): Set {
-  const { connection = {}, rewrite = (url) => url } = scene
+  const { connection = {} } = scene
   const make = { jira: cloudOf, 'data center': centerOf, linear: linearOf, redmine: redmineOf }[provider]
   const made = make(scene)
   return {
     ...made,
-    answer(asked, faults) {
-      const url = new URL(rewrite(asked.url.href))
-      return made.answer({ ...asked, url, path: url.pathname }, faults)
-    },
     options: { ...made.options, ...connection },
     target: scene.target ?? made.target,
   }

@@ -1,11 +1,11 @@
 /** The stand-ins themselves: they answer as published, and their issues take no step that a tracker does not know. */
 import t from 'tap'
+import { startServer } from '../../../../test/traps/scripted-server.ts'
 import { START } from '../../../../test/traps/verifier-table.ts'
 import * as jira from './jira-api.ts'
 import * as linear from './linear-api.ts'
 import { begunTracker, DAY, HOUR, MINUTE, type Scene, SECOND, setOf, type TrackerName, WORDS } from './row.ts'
 import { ROWS } from './rows.ts'
-import { startTracker } from './server.ts'
 
 interface Asked {
   readonly path: string
@@ -213,7 +213,7 @@ for (const provider of ['jira', 'data center', 'linear', 'redmine'] as const) {
   t.test(provider, async (t) => {
     for (const [title, { path, query, variables, scene, headers }, ...expected] of ANSWERS[provider]) {
       const { answer, secret } = setOf(provider, { tracker: tracked(provider), params: {}, ...scene })
-      const tracker = await startTracker({ answer, now: () => START })
+      const tracker = await startServer({ answer, now: () => START })
       const response = await fetch(`${tracker.url}${path}`, {
         method: query === undefined ? 'GET' : 'POST',
         headers: { ...authorize(provider, secret), ...headers },
@@ -234,7 +234,7 @@ for (const provider of ['jira', 'data center', 'linear', 'redmine'] as const) {
 
 t.test('a query that Linear does not publish is refused', async (t) => {
   const { answer, secret } = setOf('linear', { tracker: tracked('linear'), params: {} })
-  const tracker = await startTracker({ answer, now: () => START })
+  const tracker = await startServer({ answer, now: () => START })
   const ask = async (query: string) => {
     const init = { method: 'POST', headers: authorize('linear', secret), body: JSON.stringify({ query }) }
     return (await fetch(`${tracker.url}/graphql`, init)).status
@@ -251,7 +251,7 @@ t.test('a team that groups its history leaves out the states between', async (t)
     .move(0, WORDS.linear.review)
     .move(20 * SECOND, done)
   const { answer, secret } = setOf('linear', { tracker: made, params: {}, linear: { groupMs: MINUTE } })
-  const tracker = await startTracker({ answer, now: () => START + MINUTE })
+  const tracker = await startServer({ answer, now: () => START + MINUTE })
   const body = JSON.stringify({ query: ISSUE, variables: { id: 'ENG-1' } })
   const response = await fetch(`${tracker.url}/graphql`, { method: 'POST', headers: authorize('linear', secret), body })
   const answered: unknown = await response.json()

@@ -1,13 +1,12 @@
 // Test run: slow
 /** The trap table of `tracker.issue.transition`: no false `verified`, no false blame, and what is true gets told. */
 
-import { createVirtualClock, liveClaim } from '@claimcheck/core/testkit'
 import plugin from '@claimcheck/plugin-tickets'
 import { shareOf } from '../../../../test/support/extent.ts'
-import { playTable, requireFacts, START } from '../../../../test/traps/verifier-table.ts'
-import { type Row, SECOND, setOf } from './row.ts'
+import { playScene } from '../../../../test/traps/scripted-life.ts'
+import { playTable, requireFacts } from '../../../../test/traps/verifier-table.ts'
+import { type Row, setOf } from './row.ts'
 import { ROWS } from './rows.ts'
-import { startTracker } from './server.ts'
 
 const WORDS = ['Rotate', 'nelly', 'Nelly', 'For us alone', 'Engineering']
 
@@ -23,41 +22,19 @@ playTable<Row, Awaited<ReturnType<typeof play>>>({
       t.notOk(kept.includes(word), 'no read keeps what the issue says, names of people, nor the token')
     if (value === 'verified') requireFacts(t, lived, scene().facts ?? {})
   },
-  // What came and went unseen in a history that forgets is blamed by the rules, as the receipt says with `largest_gap_ms`.
+  // The rules blame an outcome that came and went unseen in a history that forgets, as the receipt says with `largest_gap_ms`.
   isExcused: ({ also = [] }, verdict) => also.some((one) => one === verdict),
 })
 
 async function play({ provider, scene: make }: Row) {
   const scene = make()
-  const { claimedMs = 0, submittedMs = claimedMs + SECOND, deadlineMs, instead, lag, clockMs } = scene
   const { plugin: name, answer, options, target, secret } = setOf(provider, scene)
-  const submittedAt = START + submittedMs
-  const clock = createVirtualClock(submittedAt)
-  const tracker = await startTracker({
+  const lived = await playScene(scene, {
+    plugin,
+    connection: { provider: name, options },
+    action: 'tracker.issue.transition',
+    target,
     answer,
-    now: clock.now,
-    instead,
-    clockMs,
-    lag: lag && { byMs: lag.byMs, until: START + lag.untilMs },
   })
-  try {
-    const life = await liveClaim({
-      plugin,
-      connection: { provider: name, options },
-      destination: tracker.url,
-      claim: {
-        action: 'tracker.issue.transition',
-        target,
-        params: scene.params,
-        claimedAt: START + claimedMs,
-        ...(deadlineMs !== undefined && { deadlineAt: START + Math.max(submittedMs, claimedMs) + deadlineMs }),
-      },
-      submittedAt,
-      clock,
-      reach: async () => {},
-    })
-    return { life, submittedAt, secret, faults: tracker.faults }
-  } finally {
-    await tracker.close()
-  }
+  return { ...lived, secret }
 }

@@ -13,12 +13,14 @@ export interface Asked {
   readonly now: number
   /** The moment whose state the answer shows: earlier than now at a replica that lags. */
   readonly shown: number
+  /** The time that the server writes for a moment, by its own clock. */
+  stamp(moment: number): number
 }
 
 export interface Answer {
   readonly status: number
-  /** A text is sent as it is, anything else as JSON. */
-  readonly body: unknown
+  /** A text is sent as it is, anything else as JSON; undefined is no body. */
+  readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -26,7 +28,11 @@ export interface Serving {
   readonly now: () => number
   /** Answers in place of the destination, such as a proxy, or the destination in trouble. */
   readonly instead?: ((asked: Asked) => Answer | undefined) | undefined
+  /** Another address than the one that was asked for, which what stands between asks the destination for. */
+  readonly rewrite?: ((url: string) => string) | undefined
   readonly lag?: { readonly byMs: number; readonly until: number } | undefined
+  /** Milliseconds by which the server's clock is ahead; null for a server that does not tell the time. */
+  readonly clockMs?: number | null | undefined
   readonly answer: (asked: Asked, faults: string[]) => Answer
 }
 
@@ -37,13 +43,20 @@ export interface RunningServer {
   close(): Promise<void>
 }
 
-export async function startServer({ now, instead, lag, answer }: Serving): Promise<RunningServer> {
+export async function startServer({
+  now,
+  instead,
+  rewrite = (url) => url,
+  lag,
+  clockMs = 0,
+  answer,
+}: Serving): Promise<RunningServer> {
   const faults: string[] = []
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
-    const url = new URL(request.url ?? '/', 'https://calendars.example.com')
+    const url = new URL(request.url ?? '/', 'https://destination.example.com')
     const moment = now()
     const asked: Asked = {
       method: request.method ?? 'GET',
@@ -53,12 +66,14 @@ export async function startServer({ now, instead, lag, answer }: Serving): Promi
       body: Buffer.concat(chunks).toString('utf8'),
       now: moment,
       shown: lag && moment < lag.until ? moment - lag.byMs : moment,
+      stamp: (at) => at + (clockMs ?? 0),
     }
-    response.setHeader('date', new Date(moment).toUTCString())
-    const { status, body, headers = {} } = instead?.(asked) ?? answer(asked, faults)
-    const isText = typeof body === 'string'
-    response.writeHead(status, { 'content-type': isText ? 'text/html' : 'application/json; charset=UTF-8', ...headers })
-    response.end(isText ? body : JSON.stringify(body))
+    response.sendDate = false
+    if (clockMs !== null) response.setHeader('date', new Date(asked.stamp(moment)).toUTCString())
+    const { status, body, headers = {} } = instead?.(asked) ?? answer(rewritten(asked, rewrite), faults)
+    const type = typeof body === 'string' ? 'text/html' : 'application/json'
+    response.writeHead(status, { 'content-type': `${type}; charset=utf-8`, ...headers })
+    response.end(typeof body === 'string' || body === undefined ? body : JSON.stringify(body))
   }
 
   const server = createServer((request, response) => {
@@ -76,4 +91,9 @@ export async function startServer({ now, instead, lag, answer }: Serving): Promi
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+function rewritten(asked: Asked, rewrite: (url: string) => string): Asked {
+  const url = new URL(rewrite(asked.url.href))
+  return { ...asked, url, path: url.pathname }
 }
