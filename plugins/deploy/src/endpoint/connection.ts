@@ -1,5 +1,7 @@
 /** A connection to endpoints of one origin: for those that want a header, and for ports that claims cannot name by themselves. */
 import {
+  type Auth,
+  type Connection,
   DestinationError,
   defineConnectionType,
   header,
@@ -44,8 +46,10 @@ const Options = Type.Object(
 
 export type Options = Static<typeof Options>
 
-/** The header of a connection; undefined where it has none. */
-export function authOf({ header: name = 'authorization', value }: Pick<Options, 'header' | 'value'>) {
+/** The header with which a connection reads; undefined without a connection, and for one that has none. */
+export function authOf(connection: Pick<Connection, 'options'> | null): Auth | undefined {
+  if (connection === null) return undefined
+  const { header: name = 'authorization', value } = connection.options as Options
   return value === undefined ? undefined : header(name, value)
 }
 
@@ -68,7 +72,7 @@ export const connectionType = defineConnectionType<typeof Options>({
     const { base_url } = options
     if (target !== undefined && readAddress(target)?.origin !== parseUrl(base_url)?.origin)
       throw new DestinationError('unsupported_target')
-    const auth = authOf(options)
+    const auth = authOf({ options })
     const read = async (init: object) => {
       const response = await fetch(target ?? base_url, init)
       await response.body?.cancel()

@@ -1,6 +1,5 @@
 /** Reads the version that an endpoint answers: once, with a redirect to itself, and as it answers now. */
 import {
-  type Auth,
   type CheckContext,
   clockBehindMs,
   DestinationError,
@@ -10,7 +9,7 @@ import {
   statusError,
 } from '@claimcheck/core/plugin'
 import { isSameEndpoint } from './address.ts'
-import { authOf, type Options } from './connection.ts'
+import { authOf } from './connection.ts'
 import { isVersion, type Params } from './profile.ts'
 
 export interface VersionAnswer {
@@ -35,14 +34,14 @@ export async function readVersion(
   context: ReadingContext,
 ): Promise<VersionAnswer> {
   const asked = new URL(target)
-  const auth = context.connection ? authOf(context.connection.options as Options) : undefined
+  const auth = authOf(context.connection)
   const accept = pointer === undefined ? 'text/plain' : 'application/json'
   const headers = { accept: `${accept}, */*;q=0.1`, 'cache-control': 'no-cache' }
   let url = asked
   for (let redirects = 0; ; redirects++) {
     const response = await context.fetch(url.href, { headers, auth, redirect: 'manual' })
     const next = redirectOf(response, url)
-    if (!next) return toAnswer(response, url, pointer, { ...context, auth })
+    if (!next) return toAnswer(response, url, { pointer, hasHeader: auth !== undefined }, context)
     await response.body?.cancel()
     if (redirects === MAX_REDIRECTS || !isSameEndpoint(next, asked)) throw unexpected(response)
     url = next
@@ -60,8 +59,8 @@ function redirectOf(response: Response, from: URL): URL | undefined {
 async function toAnswer(
   response: Response,
   url: URL,
-  pointer: string | undefined,
-  context: ReadingContext & { readonly auth: Auth | undefined },
+  { pointer, hasHeader }: { readonly pointer: string | undefined; readonly hasHeader: boolean },
+  context: ReadingContext,
 ): Promise<VersionAnswer> {
   const { status, headers } = response
   const isMissing = status === 404 || status === 410
@@ -72,7 +71,7 @@ async function toAnswer(
   if (isOld) throw unexpected(response)
   const isShared = isForAll(headers)
   // A 404 may hide what a header may not read.
-  if (isMissing) return { version: undefined, isShared: isShared && context.auth === undefined }
+  if (isMissing) return { version: undefined, isShared: isShared && !hasHeader }
   const version = pointer === undefined ? await textOf(response) : valueAt(await readJson(response), pointer)
   if (version === undefined || !isVersion(version)) throw unexpected(response)
   return { version, isShared }

@@ -1,7 +1,7 @@
 /** The verifier of `deploy.version.answers`: it asks an endpoint several times, because several programs may answer under one address. */
 import { type CheckContext, type Claim, defineVerifier, type Observation } from '@claimcheck/core/plugin'
 import { normalAddress, publicOrigin } from './address.ts'
-import { authOf, connectionType, type Options } from './connection.ts'
+import { authOf, connectionType } from './connection.ts'
 import { type Facts, type Params, profile } from './profile.ts'
 import { readVersion, type VersionAnswer } from './read.ts'
 
@@ -39,8 +39,7 @@ function report(
   const versions = new Set(answers.map(({ version }) => version))
   const [version] = versions
   // A claimant chooses the path and the pointer: what the owner's header reads there is told to nobody, but for what the claim says.
-  const isSecret = context.connection !== null && authOf(context.connection.options as Options) !== undefined
-  const isTold = versions.size === 1 && (!isSecret || version === claimed)
+  const isTold = versions.size === 1 && (authOf(context.connection) === undefined || version === claimed)
   const facts: Facts = { self_reported: true, ...(isTold && version !== undefined && { version }) }
   // Several programs answer, as while a new version comes step by step.
   if (versions.size > 1) return { kind: 'absent', facts, mark: versions.has(claimed) ? 'unsettled' : 'may_have_been' }
