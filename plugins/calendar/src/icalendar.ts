@@ -1,5 +1,5 @@
 /** Reads events of iCalendar (RFC 5545): lines that are folded, components, times in zones, and durations. */
-import { type Property, parseLine } from './line.ts'
+import { type Property, parseLine, unfold } from './line.ts'
 import { type Moment, readMoments, textOf } from './moment.ts'
 import { hasFirst } from './series.ts'
 import { findZone, type Zone, type ZoneOf } from './zone.ts'
@@ -160,7 +160,7 @@ const MOST_LEVELS = 8
 function calendarsIn(text: string): readonly Component[] | undefined {
   const root: Component = { name: '', properties: [], children: [] }
   const open = [root]
-  const lines = text.replace(/\r?\n[ \t]/g, '').split(/\r?\n/)
+  const lines = unfold(text).split(/\r?\n/)
   const isWhole = lines.every((line) => {
     const property = parseLine(line)
     return property === undefined || takeProperty(property, open)

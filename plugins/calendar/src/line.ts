@@ -8,6 +8,11 @@ export interface Property {
   readonly value: string | undefined
 }
 
+/** Joins lines that are folded. */
+export function unfold(text: string): string {
+  return text.replace(/\r?\n[ \t]/g, '')
+}
+
 /** Matches a name of ASCII letters: others, such as the long s, have capitals among them. */
 const NAME = /^[A-Za-z0-9-]+(?=[;:])/
 const MOST_PARAMS = 64

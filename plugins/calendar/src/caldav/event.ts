@@ -2,6 +2,7 @@
 import { type CheckCache, DestinationError } from '@claimcheck/core/plugin'
 import type { CalendarEvent, FindEvents } from '../event.ts'
 import { readEvents, uidsIn } from '../icalendar.ts'
+import { unfold } from '../line.ts'
 import { isUid } from '../profile.ts'
 import { placeOf } from '../target.ts'
 import { type Caldav, openCaldav, type Properties } from './api.ts'
@@ -65,7 +66,7 @@ function uidIn(objects: readonly string[]): string | undefined {
 /** @throws DestinationError `unexpected_response` for an object that names the UID and cannot be read */
 function eventsIn(objects: readonly string[], uid: string): readonly CalendarEvent[] {
   return objects
-    .filter((data) => data.replace(/\r?\n[ \t]/g, '').includes(uid))
+    .filter((data) => unfold(data).includes(uid))
     .flatMap((data) => {
       const events = readEvents(data, uid)
       if (!events?.every(({ status }) => STATES.includes(status))) throw new DestinationError('unexpected_response')
