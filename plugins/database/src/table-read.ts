@@ -3,6 +3,7 @@ import {
   type CheckContext,
   DestinationError,
   type Instant,
+  type QueryAnswer,
   type Static,
   type TSchema,
   Value,
@@ -53,6 +54,20 @@ export type Reader = Pick<CheckContext, 'query' | 'cache'>
 
 /** Reads a table once. @throws DestinationError */
 export type ReadTable = (options: Options, asked: Asked, context: Reader) => Promise<TableRead>
+
+/** A row by the names of its columns. */
+export type NamedRow = ReadonlyMap<string, string | null>
+
+/** Names the values of rows. @throws DestinationError `unexpected_response` for none: the table was dropped since the host looked at the catalogue */
+export function namedRows({ columns, rows }: QueryAnswer): {
+  readonly place: NamedRow
+  readonly all: readonly NamedRow[]
+} {
+  const all = rows.map((row) => new Map(columns.map((name, index) => [name, row[index] ?? null])))
+  const [place] = all
+  if (!place) throw new DestinationError('unexpected_response')
+  return { place, all }
+}
 
 /** Reads the types of columns, which a statement gives as a JSON object. @throws DestinationError `unexpected_response` */
 export function readTypes<T extends TSchema>(text: string | null | undefined, schema: T): Map<string, Static<T>> {

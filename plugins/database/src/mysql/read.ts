@@ -2,7 +2,7 @@
 import { DestinationError, isDestinationError, type QueryAnswer, Type } from '@claimcheck/core/plugin'
 import { addressOf, type Options, queryBy } from '../connection.ts'
 import { isSameMoment, isSameNumber, type Kind } from '../forms.ts'
-import { type Asked, type FoundRow, type Reader, readTypes, type TableRead } from '../table-read.ts'
+import { type Asked, type FoundRow, namedRows, type Reader, readTypes, type TableRead } from '../table-read.ts'
 import { type Flavour, KEYS } from './statements.ts'
 
 const ColumnTypeText = Type.String()
@@ -53,11 +53,9 @@ function readRow(
   })
 }
 
-function readAnswer({ columns, rows, now }: QueryAnswer, { key, columns: read }: Asked): TableRead {
-  const all = rows.map((row) => new Map(columns.map((name, index) => [name, row[index] ?? null])))
-  const [place] = all
-  // The table was dropped since the host looked at the catalogue.
-  if (!place) throw new DestinationError('unexpected_response')
+function readAnswer(answer: QueryAnswer, { key, columns: read }: Asked): TableRead {
+  const { place, all } = namedRows(answer)
+  const { now } = answer
   // The server shows the tables as they were at another time.
   if (place.get('place:now') !== '1') throw new DestinationError('misconfigured')
   const types = readTypes(place.get('place:types'), ColumnTypeText)

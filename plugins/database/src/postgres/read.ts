@@ -2,7 +2,7 @@
 import { DestinationError, isDestinationError, type QueryAnswer, Type } from '@claimcheck/core/plugin'
 import { addressOf, type Options, queryBy } from '../connection.ts'
 import { formsOf, isSameNumber, type Kind } from '../forms.ts'
-import { type Asked, type FoundRow, type Reader, readTypes, type TableRead } from '../table-read.ts'
+import { type Asked, type FoundRow, namedRows, type Reader, readTypes, type TableRead } from '../table-read.ts'
 import { DEPTHS, type Depth, KEYS } from './statements.ts'
 
 const CategoryAndName = Type.Tuple([Type.String(), Type.String()])
@@ -32,11 +32,9 @@ export async function readPostgres(options: Options, asked: Asked, { query }: Re
   throw new DestinationError('forbidden')
 }
 
-function readAnswer({ columns, rows, now }: QueryAnswer, { key, columns: read }: Asked): TableRead {
-  const all = rows.map((row) => new Map(columns.map((name, index) => [name, row[index] ?? null])))
-  const [place] = all
-  // The table was dropped since the host looked at the catalogue.
-  if (!place) throw new DestinationError('unexpected_response')
+function readAnswer(answer: QueryAnswer, { key, columns: read }: Asked): TableRead {
+  const { place, all } = namedRows(answer)
+  const { now } = answer
   const types = readTypes(place.get('place:types'), CategoryAndName)
   const typeOf = (column: string) => types.get(column) ?? UNKNOWN
   const isReadable = key.every(({ column, value }) => isReadAsMeant(typeOf(column), value))
