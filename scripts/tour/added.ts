@@ -7,8 +7,18 @@ import { OWNER, PASSWORD as OWNER_PASSWORD } from '../../plugins/calendar/test/t
 import { radicaleProblem, startRadicale } from '../../plugins/calendar/test/traps/radicale.ts'
 import { MATTERMOST_CHANNEL, Platforms, TOKEN } from '../../plugins/chat/test/platforms.ts'
 import { DockerRegistry, imageOf } from '../../plugins/container/test/docker-registry.ts'
-import * as READER from '../../plugins/database/test/look.ts'
-import * as CLUSTER from '../../plugins/deploy/test/places.ts'
+import { optionsOf, paramsOf, PASSWORD as READER_PASSWORD } from '../../plugins/database/test/look.ts'
+import {
+  TOKEN as DEPLOY_TOKEN,
+  DIGEST,
+  NAME,
+  NAMESPACE,
+  Places,
+  PROJECT,
+  REPOSITORY,
+  TEAM,
+  TEAM_ID,
+} from '../../plugins/deploy/test/places.ts'
 import { fingerprintOf, KEY } from '../../plugins/mail/test/fingerprints.ts'
 import { REGION, S3 } from '../../plugins/objects/test/s3.ts'
 import { SECRET, Trackers } from '../../plugins/tickets/test/trackers.ts'
@@ -22,25 +32,28 @@ import type { Stop } from './stop.ts'
 
 const PASSWORD = 'password-of-the-tour'
 
-/** Says what is left out, and why. */
-export const NOT_HERE: string[] = [
-  'Slack, Discord, Google Calendar, Linear, Stripe and Vercel are left out: each has one address, which nothing here can have.',
-]
-
-export async function addedStops(authority: Authority): Promise<Stop[]> {
-  const stops = [await chainStop(), await databaseStop(), await objectStop(), await chatStop(), await ticketStop()]
-  stops.push(await clusterStop())
+/** Starts the destinations, and says of those that cannot be here why they are left out. */
+export async function addedStops(
+  authority: Authority,
+): Promise<{ readonly stops: Stop[]; readonly leftOut: string[] }> {
   const registry = findProgram('docker-registry')
-  if (registry) stops.push(await imageStop(registry))
-  else NOT_HERE.push('Images are left out: docker-registry is not installed.')
-  const problem = dovecotProblem()
-  if (problem === undefined) stops.push(await mailStop(authority))
-  else NOT_HERE.push(`Mail is left out. ${problem}`)
-  const reason = radicaleProblem()
-  if (reason === undefined) stops.push(await calendarStop())
-  else NOT_HERE.push(`CalDAV is left out: ${reason}.`)
-  return stops
+  const ofThisMachine = [
+    ['Images', registry ? undefined : 'docker-registry is not installed', () => imageStop(registry!)],
+    ['Mail', dovecotProblem(), () => mailStop(authority)],
+    ['CalDAV', radicaleProblem(), calendarStop],
+  ] as const
+  const stops: Stop[] = []
+  for (const start of [chainStop, databaseStop, objectStop, chatStop, ticketStop, clusterStop, vercelStop])
+    stops.push(await start())
+  for (const [, problem, start] of ofThisMachine) if (problem === undefined) stops.push(await start())
+  const missing = ofThisMachine.flatMap(([what, problem]) =>
+    problem === undefined ? [] : [`${what} is left out: ${problem}.`],
+  )
+  return { stops, leftOut: [ELSEWHERE, ...missing] }
 }
+
+const ELSEWHERE =
+  'Slack, Discord, Google Calendar, Linear and Stripe are left out: each has one address, which nothing here can have.'
 
 const set = (options: Readonly<Record<string, string>>) => [
   '--set',
@@ -65,7 +78,7 @@ async function chainStop(): Promise<Stop> {
     connect: ['evm', ...set({ base_url: node.url, chain_id: '31337' })],
     claims: [
       { ...claim, params: { hash, sender, nonce: 0, recipient, value: '5' } },
-      { ...claim, params: { hash, recipient, value: '6' }, falsely: 'mismatch' },
+      { ...claim, params: { hash, recipient, value: '6' }, verdict: 'mismatch' },
     ],
     close: () => node.stop(),
   }
@@ -76,10 +89,10 @@ async function databaseStop(): Promise<Stop> {
   await server.configure(['track_commit_timestamp = on'])
   const admin = new pg.Client(server.url)
   await admin.connect()
-  await admin.query(`CREATE ROLE reader LOGIN PASSWORD '${READER.PASSWORD}'; CREATE TABLE orders (id int PRIMARY KEY, state text);
+  await admin.query(`CREATE ROLE reader LOGIN PASSWORD '${READER_PASSWORD}'; CREATE TABLE orders (id int PRIMARY KEY, state text);
     INSERT INTO orders VALUES (7, 'closed'); GRANT SELECT ON orders TO reader`)
   const { host, port } = new URL(server.url)
-  const options = READER.optionsOf({ provider: 'postgres', port: Number(port), database: 'postgres' })
+  const options = optionsOf({ provider: 'postgres', port: Number(port), database: 'postgres' })
   const table = 'public.orders'
   return {
     place: 'A database, PostgreSQL',
@@ -90,7 +103,7 @@ async function databaseStop(): Promise<Stop> {
       {
         action: 'database.row.exists',
         target: `${options.name}/${table}`,
-        params: READER.paramsOf(`${options.name}/${table}`, { id: '7' }, { state: 'closed' }),
+        params: paramsOf(`${options.name}/${table}`, { id: '7' }, { state: 'closed' }),
       },
     ],
     async close() {
@@ -115,7 +128,7 @@ async function objectStop(): Promise<Stop> {
     connect: ['s3', ...set({ base_url: server.url, ...keys })],
     claims: [
       { ...claim, params: { version_id, sha256: createHash('sha256').update(content).digest('hex') } },
-      { ...claim, params: { version_id, sha256: 'a'.repeat(64) }, falsely: 'mismatch' },
+      { ...claim, params: { version_id, sha256: 'a'.repeat(64) }, verdict: 'mismatch' },
     ],
     close: () => server.stop(),
   }
@@ -157,8 +170,8 @@ async function ticketStop(): Promise<Stop> {
 }
 
 async function clusterStop(): Promise<Stop> {
-  const places = new CLUSTER.Places(Date.now)
-  const made = { image: `${CLUSTER.REPOSITORY}@${CLUSTER.DIGEST}`, createdAt: Date.now() - 60_000 }
+  const places = new Places(Date.now)
+  const made = { image: `${REPOSITORY}@${DIGEST}`, createdAt: Date.now() - 60_000 }
   places.workload = { uid: 'uid-1', ...made, completedAt: Date.now() }
   places.sets = [{ uid: 'set-1', revision: 1, ...made }]
   places.pods = [1, 2].map(() => ({ owner: 'set-1', imageID: made.image }))
@@ -170,15 +183,33 @@ async function clusterStop(): Promise<Stop> {
     connect: [
       'kubernetes',
       '--try',
-      `${CLUSTER.NAMESPACE}/deployment/${CLUSTER.NAME}`,
-      ...set({ base_url: server.url, cluster: 'production', token: CLUSTER.TOKEN }),
+      `${NAMESPACE}/deployment/${NAME}`,
+      ...set({ base_url: server.url, cluster: 'production', token: DEPLOY_TOKEN }),
     ],
     claims: [
       {
         action: 'deploy.revision.live',
-        target: `kubernetes:production/${CLUSTER.NAMESPACE}/deployment/${CLUSTER.NAME}`,
-        params: { image_digest: CLUSTER.DIGEST },
+        target: `kubernetes:production/${NAMESPACE}/deployment/${NAME}`,
+        params: { image_digest: DIGEST },
       },
+    ],
+    close: async () => server.stop(),
+  }
+}
+
+async function vercelStop(): Promise<Stop> {
+  const places = new Places(Date.now)
+  const deployment = { id: 'dpl_tour', createdAt: Date.now() - 60_000 }
+  places.deployments = [deployment]
+  places.alias = { deploymentId: deployment.id, updatedAt: Date.now() }
+  const server = await places.start()
+  return {
+    place: 'Vercel, by a stand-in',
+    plugin: '@claimcheck/plugin-deploy',
+    allowPrivate: new URL(server.url).host,
+    connect: ['vercel', ...set({ base_url: server.url, token: DEPLOY_TOKEN, team_id: TEAM_ID })],
+    claims: [
+      { action: 'deploy.revision.live', target: `vercel:${TEAM}/${PROJECT}`, params: { deployment: deployment.id } },
     ],
     close: async () => server.stop(),
   }

@@ -18,6 +18,6 @@ export interface TourClaim {
   readonly action: string
   readonly target: string
   readonly params: Readonly<Record<string, unknown>>
-  /** The verdict of a claim that is false. */
-  readonly falsely?: 'mismatch' | 'failed'
+  /** The right verdict; `verified` when left out. */
+  readonly verdict?: 'mismatch' | 'failed'
 }

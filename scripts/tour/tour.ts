@@ -5,7 +5,7 @@ import { Authority } from '../../test/destinations/certificates.ts'
 import { requireSound, requireSoundCopies } from '../../test/support/lived-in.ts'
 import { Service } from '../demo/service.ts'
 import { heading, paint, say, showVerdict } from '../demo/terminal.ts'
-import { addedStops, NOT_HERE } from './added.ts'
+import { addedStops } from './added.ts'
 import { codeHostStops } from './code-hosts.ts'
 import { gitStop } from './git.ts'
 import { httpStop } from './http.ts'
@@ -24,12 +24,13 @@ export async function takeTour(): Promise<boolean> {
   try {
     heading('An agent works at each kind of destination, and claims what it did')
     stops.push(await gitStop(), ...(await codeHostStops()), await registryStop(), await httpStop(authority))
-    stops.push(...(await addedStops(authority)))
+    const added = await addedStops(authority)
+    stops.push(...added.stops)
     const claims = stops.reduce((sum, stop) => sum + stop.claims.length, 0)
     const right = await visit(stops, authority)
     const seconds = Math.round((Date.now() - startedAt) / 1000)
     say(`\n${right} of ${claims} claims at ${stops.length} destinations have the right verdict, in ${seconds} s.`)
-    for (const reason of NOT_HERE) say(paint('dim', reason))
+    for (const reason of added.leftOut) say(paint('dim', reason))
     return right === claims
   } finally {
     for (const stop of stops) await stop.close()
@@ -66,11 +67,11 @@ async function visitOne(service: Service, { place, connect, claims }: Stop, work
   const { key } = await service.must<{ key: string }>('key', 'create', '--workspace', workspace)
   const client = createClient({ baseUrl: service.url, key, agentId: 'tour-agent' })
   let right = 0
-  for (const { action, target, params, falsely = 'verified' } of claims) {
+  for (const { action, target, params, verdict = 'verified' } of claims) {
     const submitted = await client.submit({ action, target, params })
     const decided = await client.wait(submitted, { timeoutMs: LONGEST_MS }).catch(() => undefined)
     const outcome = decided ? `${showVerdict(decided.verdict)} ${decided.reason_code ?? ''}` : 'not decided'
-    if (decided?.verdict === falsely) right++
+    if (decided?.verdict === verdict) right++
     say(`  ${outcome.trim()}  ${action.padEnd(ACTION_WIDTH)} ${target}  ${paint('dim', decided?.receipt_id ?? '')}`)
   }
   return right
