@@ -1,8 +1,8 @@
-/** The error of a trial or a life whose claim or connection a service would refuse. */
+/** Tells why a trial or a life makes no check. */
 
 export type TrialErrorCode = 'no_plugin' | 'unknown_action' | 'invalid' | 'no_connection' | 'not_here'
 
-/** The error of a trial whose input does not allow a check. */
+/** The error of a plugin, a claim or a connection that a service would refuse. */
 export class TrialError extends Error {
   override readonly name = 'TrialError'
   readonly code: TrialErrorCode

@@ -2,7 +2,7 @@
 import type { Plugin } from '@claimcheck/core/plugin'
 import type { Situation } from './tracker.ts'
 
-/** Where it reads: by requests, by requests that the host signs, gets tokens for or answers a challenge for, by calls, or over a connection that is no HTTP. */
+/** The way in which it reads: by requests, by requests that the host signs, gets tokens for or answers a challenge for, by calls, or over a connection that is no HTTP. */
 export type Way = 'requests' | 'signatures' | 'tokens' | 'challenges' | 'calls' | 'lines'
 
 export type BadPlugin = readonly [

@@ -63,7 +63,7 @@ async function scripted(t: Test, script: (line: string, socket: NodeSocket) => s
 const BEFORE_TLS: readonly (readonly [
   what: string,
   greeting: string,
-  /** What it says to STARTTLS. */
+  /** The answer to STARTTLS. */
   answer: string,
   code: string,
 ])[] = [
