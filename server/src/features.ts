@@ -7,6 +7,7 @@ import { claimsFeature } from './features/claims/feature.ts'
 import { clockFeature } from './features/clock/feature.ts'
 import { consoleFeature } from './features/console/feature.ts'
 import { erasureFeature } from './features/erasure/feature.ts'
+import { eventsFeature } from './features/events/feature.ts'
 import { logFeature } from './features/log/feature.ts'
 import { mailFeature } from './features/mail/feature.ts'
 import { maintenanceFeature } from './features/maintenance/feature.ts'
@@ -30,6 +31,7 @@ export const FEATURES = [
   workspacesFeature,
   receiptsFeature,
   claimsFeature,
+  eventsFeature,
   pluginsFeature,
   erasureFeature,
   anchoringFeature,

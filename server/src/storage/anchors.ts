@@ -12,14 +12,16 @@ import {
   toAnchorRow,
   toStored,
 } from './anchor-row.ts'
+import { RECEIPT_OF_CLAIM } from './claim-row.ts'
 import type { Binding, Db } from './db.ts'
 import { receipts } from './log.ts'
 import { countRows, insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
-import { assignments, part } from './table.ts'
+import { assignments, extended, integer, part } from './table.ts'
 
 const OPEN = `state IN (${OPEN_STATES.map((state) => `'${state}'`).join(', ')})`
 
 const identities = part(anchors, 'attester', 'schema')
+const landedById = extended(landed, { id: integer('id') })
 const leafIndexes = part(receipts, 'leafIndex')
 
 export function anchorReads(db: Db) {
@@ -64,6 +66,17 @@ export function anchorReads(db: Db) {
       const asked = leaves.map((leafIndex) => ({ leafIndex }))
       const rows = await db.query(sql, [toJson(leafIndexes, asked), logId, logId])
       return new Map(rows.map((row) => [Number(row.leaf_index), toAnchor(landed.read(row))]))
+    },
+    /** Finds those of these anchors that are final, in any order. */
+    async finalByIds(ids: readonly number[]) {
+      const sql = `SELECT ${landedById.names} FROM anchors WHERE state = 'final' AND CAST(id AS text) IN ${db.dialect.texts}`
+      return (await db.query(sql, [JSON.stringify(ids.map(String))])).map(landedById.read)
+    },
+    /** Lists the workspaces with receipts among these leaves, the first included and the last not. */
+    async workspacesOf(logId: string, from: number, to: number): Promise<string[]> {
+      const sql = `SELECT DISTINCT claims.workspace_id FROM receipts JOIN claims ON ${RECEIPT_OF_CLAIM}
+        WHERE receipts.log_id = ? AND leaf_index >= CAST(? AS bigint) AND leaf_index < CAST(? AS bigint)`
+      return (await db.query(sql, [logId, from, to])).map((row) => String(row.workspace_id))
     },
     /** Lists the identities that made the final anchors of all logs, oldest first. */
     async identities(): Promise<AnchorIdentity[]> {

@@ -18,6 +18,7 @@ import {
 } from './claim-row.ts'
 import { type Binding, type Db, runAll } from './db.ts'
 import type { Expressions } from './dialect.ts'
+import { eventParts, events, type NewEvent, newEventsToJson } from './events.ts'
 import { LargeValues } from './large-values.ts'
 import { type EvidenceRow, evidence, type ReceiptRow, receipts, type TileRow, tiles } from './log.ts'
 import { type LogTip, type TreeHeadRow, treeHeads } from './log-state.ts'
@@ -40,6 +41,7 @@ export interface Changes {
   readonly receipts?: readonly ReceiptRow[]
   readonly evidence?: readonly EvidenceRow[]
   readonly tiles?: readonly TileRow[]
+  readonly events?: readonly NewEvent[]
 }
 
 /** The parameters of the statement, in this order. Lists are JSON, but for their large values. */
@@ -57,6 +59,7 @@ export const PARAMETERS = [
   'receipts',
   'evidence',
   'tiles',
+  'events',
   'large_values',
 ] as const
 
@@ -83,6 +86,7 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
     receipts: toJson(receipts, changes.receipts ?? [], large),
     evidence: toJson(evidence, changes.evidence ?? [], large),
     tiles: toJson(tiles, changes.tiles ?? [], large),
+    events: newEventsToJson(changes.events ?? []),
     // Large values come last, because those before fill them.
     large_values: large.bytes(),
   }
@@ -100,15 +104,17 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
  * @param lock ends `held`
  * @param isHeld the condition of `grown`
  * @param isGrown the condition of each part after `grown`
+ * @param heads the table of what `heads` returns, or writes
  */
 export function changeParts(
   sql: Expressions,
   given: (name: Parameter) => string,
-  { lock = '', isHeld = 'true', isGrown = 'true' } = {},
+  { lock = '', isHeld = 'true', isGrown = 'true', heads = 'event_heads' } = {},
 ) {
   const rows = (table: Table<unknown>, name: Parameter) => rowsOf(sql, table, given(name), given('large_values'))
   const moved = rows(progress, 'progress')
   const added = rows(newClaims, 'new_claims')
+  const event = eventParts(sql, given('events'), isGrown, heads)
   const insert = <R>(table: Table<R>, rows: string, condition = isGrown, columns = table.names) =>
     `INSERT INTO ${table.name} (${table.names}) SELECT ${columns} FROM ${rows} AS added WHERE ${condition}`
   return {
@@ -127,10 +133,12 @@ export function changeParts(
       WHERE claims.claim_id = moved.claim_id AND claims.${UNDECIDED} AND ${isGrown}
         AND claims.attempts = moved.attempts - CASE WHEN moved.last_check IS NULL THEN 0 ELSE 1 END`,
     added: insert(claims, added, `${isGrown} AND ${mayBeStored(sql, 'added')}`, storedClaims(given('log_id'))),
+    heads: event.heads,
     inserted: [
       insert(receipts, rows(receipts, 'receipts')),
       insert(evidence, rows(evidence, 'evidence')),
       insert(tiles, rows(tiles, 'tiles')),
+      event.inserted,
     ],
     /** Claims as the statement gets them, for `keepChecks`. */
     rows: { moved, added },
@@ -139,7 +147,7 @@ export function changeParts(
 
 /** Writes to the tables that changes of claims write, and changes no row. A database that refuses those changes refuses this, too. */
 export async function touchTables(db: Db): Promise<void> {
-  const tables = [claims, checks, receipts, evidence, tiles, treeHeads]
+  const tables = [claims, checks, receipts, evidence, tiles, treeHeads, events]
   await runAll(db, [
     ...tables.map(({ name }) => `INSERT INTO ${name} SELECT * FROM ${name} WHERE 1 = 0`),
     `UPDATE ${claims.name} SET state = state WHERE 1 = 0`,

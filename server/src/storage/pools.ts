@@ -3,8 +3,9 @@ import type { Knex } from 'knex'
 import { applyChanges } from './changes.ts'
 import type { Binding, Db, QueryOptions, Row } from './db.ts'
 import type { Dialect } from './dialect.ts'
+import { workspacesOf } from './events.ts'
 import type { Schema } from './schema.ts'
-import { reads, type Storage, StorageError, shared, writes } from './storage.ts'
+import { type EventListener, reads, type Storage, StorageError, shared, writes } from './storage.ts'
 import { createUse, type Use } from './use.ts'
 import { watchWrites } from './writing.ts'
 
@@ -53,6 +54,11 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
   const connections = new Connections(pools, use)
   const outside = connections.on(reader)
   const writing = watchWrites(dialect)
+  const listeners: EventListener[] = []
+
+  function tell(workspaceIds: ReadonlySet<string>): void {
+    if (workspaceIds.size > 0) for (const listen of listeners) listen(workspaceIds)
+  }
 
   async function forgetDeleted(): Promise<boolean> {
     const rows: Row[] = []
@@ -69,25 +75,28 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     isReplicaAway: () => false,
     writing,
     use: use.state,
-    write: (work, { proves = false } = {}) =>
-      writing.watch(
-        () =>
-          connections.transaction(writer, dialect.begin, async (db) => {
-            const tx = writes(db, schema)
-            const result = await work(tx)
-            await tx.audit.flush()
-            return result
-          }),
-        proves,
-      ),
-    apply: (changes) =>
-      writing.watch(
-        () =>
-          pools.limitsTransactions
-            ? connections.transaction(writer, dialect.begin, (db) => applyChanges(db, changes))
-            : applyChanges(connections.on(writer), changes),
-        true,
-      ),
+    write: async (work, { proves = false } = {}) => {
+      const write = () =>
+        connections.transaction(writer, dialect.begin, async (db) => {
+          const tx = writes(db, schema)
+          const result = await work(tx)
+          const told = await tx.events.flush()
+          await tx.audit.flush()
+          return { result, told }
+        })
+      const { result, told } = await writing.watch(write, proves)
+      tell(told)
+      return result
+    },
+    apply: async (changes) => {
+      const write = () =>
+        pools.limitsTransactions
+          ? connections.transaction(writer, dialect.begin, (db) => applyChanges(db, changes))
+          : applyChanges(connections.on(writer), changes)
+      await writing.watch(write, true)
+      tell(workspacesOf(changes.events ?? []))
+    },
+    onEvents: (listener) => void listeners.push(listener),
     snapshot: (work) => connections.transaction(reader, dialect.beginSnapshot, work),
     transaction: (work) => connections.transaction(writer, dialect.begin, work),
     requireUnchanged() {},

@@ -158,16 +158,18 @@ export const postgres: Dialect = {
  */
 function changesStatement(): string {
   const given = (name: (typeof PARAMETERS)[number]) => `$${PARAMETERS.indexOf(name) + 1}`
-  const { held, grown, moved, added, inserted } = changeParts(expressions, given, {
+  const { held, grown, moved, added, heads, inserted } = changeParts(expressions, given, {
     lock: 'FOR NO KEY UPDATE',
     isHeld: 'EXISTS (SELECT FROM held)',
     isGrown: `(SELECT COUNT(*) FROM grown) = ${given('head_count')} AND EXISTS (SELECT FROM held)`,
+    heads: 'moved_heads',
   })
   const count = (part: string) => `(SELECT COUNT(*) FROM ${part})`
   const changed = (from: string) => `RETURNING claims.claim_id, claims.attempts, ${from}.last_check`
   // A sentence is no integer, so the cast of one fails with an error that quotes it.
   return `WITH held AS (${held}), grown AS (${grown} RETURNING 1), moved AS (${moved} ${changed('moved')}), added AS (${added} ${changed('claims')}),
     checked AS (${keepChecks('(SELECT * FROM moved UNION ALL SELECT * FROM added)')}),
+    moved_heads AS (${heads} RETURNING workspace_id, last_number),
     ${inserted.map((part, index) => `inserted_${index} AS (${part})`).join(',\n')}
     SELECT CAST(CASE WHEN ${count('held')} <> 1 OR ${count('grown')} <> ${given('head_count')} THEN 'the log has moved on'
       WHEN ${count('moved')} <> ${given('progress_count')} THEN 'a claim has moved on'

@@ -123,7 +123,7 @@ export const sqlite: Dialect = {
  * view, and its trigger makes the changes. Each writing connection defines both.
  */
 function changesTrigger(): string {
-  const { held, grown, moved, added, inserted, rows } = changeParts(sqlite, (name) => `NEW.${name}`)
+  const { held, grown, moved, added, heads, inserted, rows } = changeParts(sqlite, (name) => `NEW.${name}`)
   return `CREATE TEMP VIEW changes AS SELECT ${PARAMETERS.map((name) => `NULL AS ${name}`).join(', ')};
     CREATE TEMP TRIGGER apply_changes INSTEAD OF INSERT ON changes BEGIN
       SELECT RAISE(ABORT, 'the log has ended') WHERE NOT EXISTS (${held});
@@ -135,6 +135,7 @@ function changesTrigger(): string {
       SELECT RAISE(ABORT, 'a new claim may not be stored') WHERE changes() <> NEW.new_count;
       ${keepChecks(rows.moved)};
       ${keepChecks(rows.added)};
+      ${heads};
       ${inserted.join(';\n')};
     END`
 }

@@ -6,11 +6,13 @@ import { auditTrailReads, auditTrailWrites } from './audit-trail.ts'
 import { applyChanges, type Changes } from './changes.ts'
 import { claimReads, claimWrites } from './claims.ts'
 import { databaseClock } from './clock.ts'
+import { connectionHealthWrites } from './connection-health.ts'
 import { counterWrites } from './counters.ts'
 import type { Db } from './db.ts'
 import type { SharedStatements } from './dialect.ts'
 import { doctorReads } from './doctor-reads.ts'
 import { durability } from './durability.ts'
+import { eventReads, eventWrites } from './events.ts'
 import { erasureReads, erasureWrites, type WithErasures } from './erasures.ts'
 import { holderReads, holderWrites } from './holders.ts'
 import { hostPluginRows } from './host-plugins.ts'
@@ -71,6 +73,8 @@ export interface Storage {
    * was changed
    */
   apply(changes: Changes): Promise<void>
+  /** Registers a listener, which gets the workspaces of events that this process has stored. */
+  onEvents(listener: EventListener): void
   /** The results of the last writes. */
   readonly writing: Writing
   /** Reads the use of the connections, for monitoring. */
@@ -91,6 +95,8 @@ export interface Storage {
   rewrite(): Promise<boolean>
   close(): Promise<void>
 }
+
+export type EventListener = (workspaceIds: ReadonlySet<string>) => void
 
 export interface WriteOptions {
   /** True for a write whose success proves that claims can be stored. */
@@ -173,6 +179,7 @@ export function reads(db: Db) {
     allowedOrigins: allowedOriginReads(db),
     holders: holderReads(db),
     anchors: anchorReads(db),
+    events: eventReads(db),
     audit: auditTrailReads(db),
     sealed: sealedReads(db),
     doctor: doctorReads(db),
@@ -195,6 +202,7 @@ export function writes(tx: Db, schema: WithErasures) {
     machines: machineWrites(tx),
     mails: mailWrites(tx),
     connections: connectionWrites(tx),
+    connectionHealth: connectionHealthWrites(tx),
     claims: claimWrites(tx),
     profileSettings: profileSettingsWrites(tx),
     log: logWrites(tx),
@@ -204,6 +212,7 @@ export function writes(tx: Db, schema: WithErasures) {
     allowedOrigins: allowedOriginWrites(tx),
     holders: holderWrites(tx),
     anchors: anchorWrites(tx),
+    events: eventWrites(tx),
     leases: leaseWrites(tx),
     audit: auditTrailWrites(tx),
     sealed: sealedWrites(tx),

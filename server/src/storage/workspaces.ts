@@ -359,6 +359,9 @@ export function connectionReads(db: Db) {
       const sql = `SELECT provider, COUNT(*) AS count FROM connections ${ACTIVE} GROUP BY provider ORDER BY provider`
       return (await db.query(sql)).map(providerCounts.read)
     },
+    async byIds(ids: readonly string[]): Promise<ConnectionRow[]> {
+      return selectRows(db, connections, `WHERE id IN ${db.dialect.texts}`, [JSON.stringify(ids)])
+    },
     async activeById(id: string): Promise<ConnectionRow | undefined> {
       return selectRow(db, connections, `${ACTIVE} AND id = ?`, [id])
     },

@@ -8,12 +8,14 @@ import { openStorage, SCHEMA } from '../../../test/support/storage.ts'
 import { claimNumber, LIST_INDEXES } from '../support/claim-row.ts'
 import { newDatabase, opened } from '../support/databases.ts'
 import { testStorage } from './contract.ts'
+import { testEvents } from './events-contract.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const CLAIMS = 5000
 const LOOKUPS = 100
 
 testStorage(t, 'postgres', (table) => [`TRUNCATE ${table} CASCADE`])
+testEvents(t, 'postgres')
 
 t.test('a migration waits for what a running host began, and takes nothing that ends it', async (t) => {
   const url = await newDatabase(t, 'postgres')

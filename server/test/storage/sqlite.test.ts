@@ -12,6 +12,7 @@ import { openSqlite } from '../../../test/support/storage.ts'
 import { LIST_INDEXES } from '../support/claim-row.ts'
 import { UNUSED } from '../support/rows.ts'
 import { testStorage } from './contract.ts'
+import { testEvents } from './events-contract.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
@@ -24,6 +25,7 @@ function testDriver(t: Test, driver: SqliteDriverName): void {
   const options = { drivers: [driver] }
 
   testStorage(t, 'sqlite', (table) => [`REPLACE INTO ${table} SELECT * FROM ${table}`], options)
+  testEvents(t, 'sqlite', options)
 
   async function open(t: Test): Promise<{ storage: Storage; file: string }> {
     const file = join(t.testdir(), 'claimcheck.db')

@@ -38,13 +38,26 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
 
   async function store(before: AnchorRow, change: Change): Promise<AnchorRow> {
     const after = { ...before, ...change }
-    if (!(await storage.write((tx) => tx.anchors.replace(before, after)))) throw new AnchorConflict()
+    const told = after.state === 'final' ? await workspacesOf(after) : []
+    const isStored = await storage.write(async (tx) => {
+      if (!(await tx.anchors.replace(before, after))) return false
+      const event = { type: 'anchor.landed', at: now(), subject: String(after.id), detail: null } as const
+      for (const workspaceId of told) tx.events.record({ ...event, workspaceId })
+      return true
+    })
+    if (!isStored) throw new AnchorConflict()
     const { id, treeSize, state, problem } = after
     if (state !== before.state) {
       const level = state === 'dropped' ? 'warn' : 'info'
       logger[level]({ anchor: id, treeSize, state, problem }, 'the state of an anchor changed')
     }
     return after
+  }
+
+  /** Lists the workspaces with receipts that no earlier anchor covers. */
+  async function workspacesOf({ logId, treeSize }: AnchorRow): Promise<string[]> {
+    const covered = await storage.read.anchors.newestFinal(logId)
+    return storage.read.anchors.workspacesOf(logId, covered?.treeSize ?? 0, treeSize)
   }
 
   async function subjectOf({ logId, treeSize, rootHash, previousId }: AnchorRow): Promise<AnchorSubject> {

@@ -261,6 +261,11 @@ export function createClaimService({
       const row = await read.claims.byId(workspaceId, claimId)
       return row && statusOf(row)
     },
+    /** Reads these claims of any workspace, by their ids. */
+    async statuses(claimIds: readonly string[]): Promise<ReadonlyMap<string, ClaimStatus>> {
+      const rows = await withErasures(await read.claims.byIds(claimIds))
+      return new Map(rows.map((row) => [row.claimId, row]))
+    },
     async detail(workspaceId: string, claimId: string) {
       const row = await read.claims.byId(workspaceId, claimId)
       if (!row) return undefined

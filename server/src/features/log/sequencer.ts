@@ -1,6 +1,6 @@
 /**
  * Writes all changes of claims: new claims, checks, and decisions with their receipts. Everything that is ready goes into ONE
- * transaction: the claims with their checks, the leaves with their signed receipts, the tiles, the signed head.
+ * transaction: the claims with their checks, the leaves with their signed receipts, the tiles, the signed head, the events.
  *
  * Most transactions are one statement without a lock. It is planned on the state in which this host last wrote the log, and it fails
  * when a claim or the log changed since. Then the sequencer locks the log, reads it, and plans the changes again.
@@ -10,6 +10,7 @@ import { type Batch, createBatch, Failed } from '../../base/batch.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Tracing } from '../../base/tracing.ts'
 import type { ClaimRow, NewClaim } from '../../storage/claim-row.ts'
+import type { NewEvent } from '../../storage/events.ts'
 import { type Storage, StorageError, type Writes } from '../../storage/storage.ts'
 import type { Append, Draft, LogPlanner } from './log-planner.ts'
 import { type Decided, receiptContent } from './receipt-content.ts'
@@ -185,7 +186,8 @@ async function flushOptimistically(flushing: Flushing, steps: readonly Step[]): 
 /** False when the database refuses them. */
 async function isApplied(storage: Storage, append: Append, steps: readonly Step[]): Promise<boolean> {
   try {
-    await storage.apply({ ...append, progress: progressOf(steps), newClaims: steps.filter(isNew).map(claimOf) })
+    const newClaims = steps.filter(isNew).map(claimOf)
+    await storage.apply({ ...append, progress: progressOf(steps), newClaims, events: eventsOf(append, steps) })
     return true
   } catch (error) {
     if (error instanceof StorageError) throw error
@@ -219,6 +221,7 @@ async function flushLocked(tx: Writes, logPlanner: LogPlanner, steps: readonly S
   const applied = firstPerClaim(steps.filter(isCurrent))
   const append = await logPlanner.plan(tx.log, log!, draftsOf(applied))
   await tx.apply({ ...append, progress: progressOf(applied) })
+  for (const event of eventsOf(append, applied)) tx.events.record(event)
   return { applied, append }
 }
 
@@ -237,6 +240,14 @@ function progressOf(steps: readonly Step[]): ClaimRow[] {
   return steps
     .filter((step) => !isNew(step))
     .map(({ attempts, claim }) => (claim.attempts > attempts ? claim : { ...claim, lastCheck: null }))
+}
+
+/** The decisions as events, in the order of the log. */
+function eventsOf({ receipts = [] }: Append, steps: readonly Step[]): NewEvent[] {
+  const workspaces = new Map(steps.map(({ claim }) => [claim.claimId, claim.workspaceId]))
+  return receipts.map(({ claimId, issuedAt }) => {
+    return { workspaceId: workspaces.get(claimId)!, type: 'claim.decided', at: issuedAt, subject: claimId, detail: null }
+  })
 }
 
 function isNew(step: Step): boolean {

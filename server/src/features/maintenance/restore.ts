@@ -167,7 +167,8 @@ async function restoreAll(
   const { signingKey, manifest } = backup
   const { epoch, made_at } = manifest
   const copied = await restoreRows(backup, { tx: db, dataDir: config.dataDir, schema, onProgress })
-  const { log } = writes(db, schema)
+  const { log, events } = writes(db, schema)
+  await events.jump()
   const state = await log.state()
   // A file is of one host.
   const hosts = state?.agreedOn.startsWith('file:') ? [] : manifest.hosts

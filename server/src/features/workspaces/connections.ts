@@ -24,6 +24,7 @@ import {
   type StoredIdentity,
 } from '../../storage/workspaces.ts'
 import { usualName } from './connection-names.ts'
+import { noteFailure, noteRead } from './connection-notes.ts'
 import { type ConnectionSecrets, createConnectionSecrets } from './connection-secrets.ts'
 import { type ConnectionTokens, createConnectionTokens } from './connection-tokens.ts'
 import {
@@ -343,6 +344,12 @@ export class ConnectionService {
     return this.#tokens.of(connection.id)
   }
 
+  /** Describes these connections, also those that were removed since. */
+  async describe(ids: readonly string[]): Promise<ReadonlyMap<string, ConnectionSummary>> {
+    const rows = await this.#storage.read.connections.byIds(ids)
+    return new Map(rows.map((row) => [row.id, this.#toSummary(row)]))
+  }
+
   /** Waits for refreshes that are under way: losing their tokens would cost a new sign-in. */
   async close(): Promise<void> {
     await this.#tokens.close()
@@ -506,8 +513,8 @@ export class ConnectionService {
 
   async #note(tx: Writes, id: string, failure: string | null): Promise<void> {
     const at = this.#now()
-    if (failure === null) await tx.connections.wasRead(id, at)
-    else await tx.connections.failed(id, { askedAt: at, at, code: failure })
+    if (failure === null) await noteRead(tx, id, at)
+    else await noteFailure(tx, id, { askedAt: at, at, code: failure })
   }
 }
 

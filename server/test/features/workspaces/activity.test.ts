@@ -186,3 +186,41 @@ t.test('more keys and connections at once than are held are not noted', async (t
   await close()
   t.strictSame(await lastUsed(), [NOON, null], 'but later they are')
 })
+
+t.test('an event tells once that a connection fails, and once that it ended', async (t) => {
+  const { storage, host } = await open(t)
+  const { connectionRead, close } = host()
+  async function after(...records: readonly CheckRecord[]): Promise<string[]> {
+    for (const record of records) {
+      connectionRead('conn_1', record)
+      await close()
+    }
+    const events = await storage.read.events.after('ws_1', 0, 100)
+    return events.map(({ type, detail, subject, at }) => {
+      t.equal(subject, 'conn_1')
+      return `${type} ${detail} ${(at - NOON) / MINUTE_MS}`
+    })
+  }
+  const at = (minutes: number) => NOON + minutes * MINUTE_MS
+
+  t.strictSame(await after(failed(at(0), 'timeout'), failed(at(9), 'unavailable')), [], 'an outage of nine minutes')
+  t.strictSame(await after(read(at(9.5)), failed(at(10), 'timeout'), failed(at(19), 'timeout')), [], 'counted anew')
+  const outage = ['connection.failing timeout 20']
+  t.strictSame(await after(failed(at(20), 'timeout'), failed(at(21), 'timeout'), failed(at(40), 'timeout')), outage)
+  const over = [...outage, 'connection.recovered null 41']
+  t.strictSame(await after(read(at(41)), read(at(42))), over)
+  t.strictSame(await after(failed(at(43), 'forbidden'), failed(at(60), 'forbidden')), over, 'a hidden target')
+  const refused = [...over, 'connection.failing unauthorized 61']
+  t.strictSame(await after(failed(at(61), 'unauthorized'), failed(at(62), 'unauthorized')), refused)
+  t.strictSame(await after(read(at(60.5))), refused, 'a read from before the refusal')
+  t.strictSame(await after(read(at(63))), [...refused, 'connection.recovered null 63'])
+})
+
+t.test('a failure that a read of the same moment followed is told to nobody', async (t) => {
+  const { storage, host } = await open(t)
+  const { connectionRead, close } = host()
+  connectionRead('conn_1', failed(NOON, 'unauthorized'))
+  connectionRead('conn_1', read(NOON + 1))
+  await close()
+  t.strictSame(await storage.read.events.after('ws_1', 0, 100), [])
+})

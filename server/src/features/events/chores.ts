@@ -1,0 +1,59 @@
+/** The worker that tells of credentials which end soon, and removes old events, on one host at a time. */
+import type { Instant } from '@claimcheck/core/rules'
+import type { FastifyBaseLogger } from 'fastify'
+import { createLoop, type Worker } from '../../base/worker.ts'
+import type { Clock } from '../../clock/clock.ts'
+import { createLease } from '../../host/lease.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { LogGuard } from '../log/log-guard.ts'
+import type { EventsConfig } from './config.ts'
+
+interface ChoresParts {
+  readonly storage: Pick<Storage, 'read' | 'write'>
+  readonly clock: Pick<Clock, 'doubt'>
+  readonly logGuard: Pick<LogGuard, 'maySign'>
+  readonly now: () => Instant
+  readonly config: EventsConfig
+  readonly logger: Pick<FastifyBaseLogger, 'error'>
+}
+
+const DAY_MS = 24 * 60 * 60_000
+/** The time before the end of credentials at which an event tells of it. */
+const EXPIRING_MS = 7 * DAY_MS
+const FIRST_MS = 60_000
+const PAUSE_MS = 10 * 60_000
+
+export function createEventChores({ storage, clock, logGuard, now, config, logger }: ChoresParts): Worker {
+  const lease = createLease('events', { storage })
+
+  async function tellExpiring(): Promise<void> {
+    const at = now()
+    await storage.write(async (tx) => {
+      for (const { id, workspaceId } of await tx.connectionHealth.tellExpiring(at, at + EXPIRING_MS))
+        tx.events.record({ workspaceId, type: 'connection.expiring', at, subject: id, detail: null })
+    })
+  }
+
+  async function removeOld(stopping: AbortSignal): Promise<void> {
+    const before = now() - config.events.retentionDays * DAY_MS
+    for (const workspaceId of await storage.read.events.workspaces()) {
+      while (await storage.write((tx) => tx.events.removeBefore(workspaceId, before))) stopping.throwIfAborted()
+      stopping.throwIfAborted()
+    }
+  }
+
+  const round = async (stopping: AbortSignal) => {
+    try {
+      // By a wrong clock, or on an old database, it would tell what is not so, and remove what is not old.
+      if (clock.doubt() !== undefined || !(await logGuard.maySign())) return PAUSE_MS
+      await lease.hold(async (lost) => {
+        await tellExpiring()
+        await removeOld(AbortSignal.any([stopping, lost]))
+      })
+    } catch (error) {
+      if (!stopping.aborted) logger.error({ err: error }, 'old events stay for now')
+    }
+    return PAUSE_MS
+  }
+  return createLoop(round, { firstMs: FIRST_MS, end: () => lease.release().catch(() => {}) })
+}
