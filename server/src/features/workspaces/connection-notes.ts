@@ -1,8 +1,8 @@
 /** Notes how a connection was read, and records an event when it begins to fail and when that ends. */
 import type { Instant } from '@claimcheck/core/rules'
-import type { EventType } from '../../storage/events.ts'
+import type { NewEvent } from '../../storage/events.ts'
 import type { Writes } from '../../storage/storage.ts'
-import type { ConnectionFailure } from '../../storage/workspaces.ts'
+import type { ConnectionFailure, ConnectionRow } from '../../storage/workspaces.ts'
 
 /** The time for which a connection has to fail before an event tells of it: many outages are over before somebody reads of them. */
 const PATIENCE_MS = 10 * 60_000
@@ -22,18 +22,19 @@ const PATIENCE: Readonly<Record<string, number>> = {
 
 export async function noteRead(tx: Writes, id: string, at: Instant): Promise<void> {
   await tx.connections.wasRead(id, at)
-  if (await tx.connectionHealth.wasRead(id, at)) await record(tx, 'connection.recovered', id, at, null)
+  const connection = (await tx.connectionHealth.wasRead(id, at)) && (await tx.connections.activeById(id))
+  if (connection) record(tx, connection, { type: 'connection.recovered', at, detail: null })
 }
 
 export async function noteFailure(tx: Writes, id: string, failure: ConnectionFailure): Promise<void> {
   const { at, code } = failure
   await tx.connections.failed(id, failure)
   const patience = PATIENCE[code]
-  if (patience === undefined) return
-  if (await tx.connectionHealth.failed(id, at, patience)) await record(tx, 'connection.failing', id, at, code)
+  const connection = patience === undefined ? undefined : await tx.connections.activeById(id)
+  if (!connection || !(await tx.connectionHealth.failed(id, at, patience!))) return
+  record(tx, connection, { type: 'connection.failing', at, detail: code })
 }
 
-async function record(tx: Writes, type: EventType, id: string, at: Instant, detail: string | null): Promise<void> {
-  const connection = await tx.connections.activeById(id)
-  if (connection) tx.events.record({ workspaceId: connection.workspaceId, type, at, subject: id, detail })
+function record(tx: Writes, { id, workspaceId }: ConnectionRow, event: Pick<NewEvent, 'type' | 'at' | 'detail'>): void {
+  tx.events.record({ ...event, workspaceId, subject: id })
 }

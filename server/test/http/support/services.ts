@@ -46,6 +46,7 @@ export function memoryClaims(): ClaimService & {
       return { claim: known ?? claim, created: !known }
     },
     get: async (workspaceId, claimId) => kept.get(`${workspaceId}/${claimId}`),
+    statuses: async () => new Map(),
     async detail(workspaceId, claimId) {
       const claim = kept.get(`${workspaceId}/${claimId}`)
       return (
