@@ -47,6 +47,7 @@ export const CHAPTERS: readonly Chapter[] = [
       { path: 'typescript', file: 'core/client/README.md' },
       { path: 'python', file: 'core/python/README.md' },
       own('errors'),
+      own('events'),
       own('keys'),
       own('oauth'),
     ],
