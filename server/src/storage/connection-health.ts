@@ -2,7 +2,7 @@
 import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { insertRows } from './rows.ts'
-import { instant, nullable, part, table, text } from './table.ts'
+import { instant, nullable, part, qualified, table, text } from './table.ts'
 import { connections } from './workspaces.ts'
 
 export const connectionHealth = table('connection_health', ['connectionId'], {
@@ -16,7 +16,7 @@ export const connectionHealth = table('connection_health', ['connectionId'], {
 })
 
 const UNTOLD = { toldAt: null, expiryTold: null }
-const expiring = part(connections, 'id', 'workspaceId')
+const expiring = part(connections, 'id', 'workspaceId', 'name', 'provider', 'expiresAt')
 
 export function connectionHealthWrites(db: Db) {
   return {
@@ -28,7 +28,12 @@ export function connectionHealthWrites(db: Db) {
     async failed(connectionId: string, at: Instant, patienceMs: number): Promise<boolean> {
       const row = { connectionId, failingSince: at, ...UNTOLD }
       const begins = 'COALESCE(connection_health.failing_since, excluded.failing_since)'
-      await insertRows(db, connectionHealth, [row], `ON CONFLICT (connection_id) DO UPDATE SET failing_since = ${begins}`)
+      await insertRows(
+        db,
+        connectionHealth,
+        [row],
+        `ON CONFLICT (connection_id) DO UPDATE SET failing_since = ${begins}`,
+      )
       const sql = `UPDATE connection_health SET told_at = CAST(? AS bigint)
         WHERE connection_id = ? AND told_at IS NULL AND failing_since <= ? RETURNING connection_id`
       return (await db.query(sql, [at, connectionId, at - patienceMs])).length > 0
@@ -36,25 +41,30 @@ export function connectionHealthWrites(db: Db) {
     /** Notes a read. Returns true if it ends a failure that was told. */
     async wasRead(connectionId: string, at: Instant): Promise<boolean> {
       const ends = 'WHERE connection_id = ? AND failing_since <= ?'
-      const told = await db.query(`UPDATE connection_health SET told_at = NULL ${ends} AND told_at IS NOT NULL RETURNING connection_id`, [
-        connectionId,
-        at,
-      ])
+      const told = await db.query(
+        `UPDATE connection_health SET told_at = NULL ${ends} AND told_at IS NOT NULL RETURNING connection_id`,
+        [connectionId, at],
+      )
       await db.query(`UPDATE connection_health SET failing_since = NULL ${ends}`, [connectionId, at])
       return told.length > 0
     },
     /** Finds the active connections whose credentials end before then, and of which no event told yet, and notes that it is told. */
     async tellExpiring(now: Instant, before: Instant) {
-      const sql = `SELECT ${expiring.columns.map(({ name }) => `connections.${name}`).join(', ')}, connections.expires_at FROM connections
+      const sql = `SELECT ${qualified(expiring)} FROM connections
         LEFT JOIN connection_health AS health ON health.connection_id = connections.id
         WHERE disconnected_at IS NULL AND expires_at > ? AND expires_at <= ? AND COALESCE(expiry_told, 0) <> expires_at
         ORDER BY connections.id`
-      const found = await db.query(sql, [now, before])
-      const rows = found.map((row) => {
-        return { connectionId: String(row.id), failingSince: null, toldAt: null, expiryTold: Number(row.expires_at) }
+      const found = (await db.query(sql, [now, before])).map(expiring.read)
+      const rows = found.map(({ id, expiresAt }) => {
+        return { connectionId: id, failingSince: null, toldAt: null, expiryTold: expiresAt }
       })
-      await insertRows(db, connectionHealth, rows, 'ON CONFLICT (connection_id) DO UPDATE SET expiry_told = excluded.expiry_told')
-      return found.map(expiring.read)
+      await insertRows(
+        db,
+        connectionHealth,
+        rows,
+        'ON CONFLICT (connection_id) DO UPDATE SET expiry_told = excluded.expiry_told',
+      )
+      return found
     },
   }
 }

@@ -66,7 +66,12 @@ export function newEventsToJson(added: readonly NewEvent[]): string {
  * @param condition of both
  * @param heads the table of the moved heads
  */
-export function eventParts(sql: Pick<Expressions, 'cell' | 'slice' | 'unfold'>, binding = '?', condition = 'true', heads = eventHeads.name) {
+export function eventParts(
+  sql: Pick<Expressions, 'cell' | 'slice' | 'unfold'>,
+  binding = '?',
+  condition = 'true',
+  heads = eventHeads.name,
+) {
   const added = rowsOf(sql, newEvents, binding)
   return {
     // Workspaces are in one order, so that no two transactions wait for each other.

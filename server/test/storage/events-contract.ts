@@ -29,18 +29,21 @@ export function testEvents(t: Test, dialect: Dialect, options: TestStorageOption
   const numbersOf = async (storage: OpenedStorage, workspaceId: string, after = 0, limit = 100) =>
     (await storage.read.events.after(workspaceId, after, limit)).map(({ number, subject }) => `${number} ${subject}`)
 
-  t.test('events of a workspace are numbered one after the other, in the order in which a transaction records them', async (t) => {
-    const storage = await begin(t)
-    await record(storage, event('ws_1', 'a'), event('ws_2', 'b'), event('ws_1', 'c'))
-    await record(storage, event('ws_1', 'd'))
-    t.strictSame(await numbersOf(storage, 'ws_1'), ['1 a', '2 c', '3 d'])
-    t.strictSame(await numbersOf(storage, 'ws_2'), ['1 b'])
-    t.strictSame(await numbersOf(storage, 'ws_1', 1, 1), ['2 c'])
-    t.strictSame([...(await storage.read.events.last(['ws_1', 'ws_2', 'ws_3']))].sort(), [
-      ['ws_1', 3],
-      ['ws_2', 1],
-    ])
-  })
+  t.test(
+    'events of a workspace are numbered one after the other, in the order in which a transaction records them',
+    async (t) => {
+      const storage = await begin(t)
+      await record(storage, event('ws_1', 'a'), event('ws_2', 'b'), event('ws_1', 'c'))
+      await record(storage, event('ws_1', 'd'))
+      t.strictSame(await numbersOf(storage, 'ws_1'), ['1 a', '2 c', '3 d'])
+      t.strictSame(await numbersOf(storage, 'ws_2'), ['1 b'])
+      t.strictSame(await numbersOf(storage, 'ws_1', 1, 1), ['2 c'])
+      t.strictSame([...(await storage.read.events.last(['ws_1', 'ws_2', 'ws_3']))].sort(), [
+        ['ws_1', 3],
+        ['ws_2', 1],
+      ])
+    },
+  )
 
   t.test('transactions that record at the same time give no number twice and leave out none', async (t) => {
     const storage = await begin(t)
@@ -71,9 +74,18 @@ export function testEvents(t: Test, dialect: Dialect, options: TestStorageOption
 
   t.test('old events are removed from the oldest on, and numbers go on', async (t) => {
     const storage = await begin(t)
-    await record(storage, event('ws_1', 'a', NOON - DAY_MS), event('ws_1', 'b', NOON), event('ws_1', 'c', NOON - DAY_MS))
+    await record(
+      storage,
+      event('ws_1', 'a', NOON - DAY_MS),
+      event('ws_1', 'b', NOON),
+      event('ws_1', 'c', NOON - DAY_MS),
+    )
     t.equal(await storage.write((tx) => tx.events.removeBefore('ws_1', NOON)), false)
-    t.strictSame(await numbersOf(storage, 'ws_1'), ['2 b', '3 c'], 'a later one with an older time waits for those before it')
+    t.strictSame(
+      await numbersOf(storage, 'ws_1'),
+      ['2 b', '3 c'],
+      'a later one with an older time waits for those before it',
+    )
     await storage.write((tx) => tx.events.removeBefore('ws_1', NOON + 1))
     t.strictSame(await numbersOf(storage, 'ws_1'), [])
     await record(storage, event('ws_1', 'd'))

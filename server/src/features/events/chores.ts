@@ -1,11 +1,12 @@
 /** The worker that tells of credentials which end soon, and removes old events, on one host at a time. */
-import type { Instant } from '@claimcheck/core/rules'
+import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { createLoop, type Worker } from '../../base/worker.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { createLease } from '../../host/lease.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LogGuard } from '../log/log-guard.ts'
+import { recordEvent } from '../workspaces/connection-notes.ts'
 import type { EventsConfig } from './config.ts'
 
 interface ChoresParts {
@@ -23,14 +24,16 @@ const EXPIRING_MS = 7 * DAY_MS
 const FIRST_MS = 60_000
 const PAUSE_MS = 10 * 60_000
 
-export function createEventChores({ storage, clock, logGuard, now, config, logger }: ChoresParts): Worker {
+export function createEventChores({ storage, clock, logGuard, now, config, logger }: ChoresParts) {
   const lease = createLease('events', { storage })
 
   async function tellExpiring(): Promise<void> {
     const at = now()
     await storage.write(async (tx) => {
-      for (const { id, workspaceId } of await tx.connectionHealth.tellExpiring(at, at + EXPIRING_MS))
-        tx.events.record({ workspaceId, type: 'connection.expiring', at, subject: id, detail: null })
+      for (const connection of await tx.connectionHealth.tellExpiring(at, at + EXPIRING_MS)) {
+        const details = { expires_at: formatInstant(connection.expiresAt!) }
+        recordEvent(tx, connection, { type: 'connection.expiring', at, detail: null, details })
+      }
     })
   }
 
@@ -42,7 +45,7 @@ export function createEventChores({ storage, clock, logGuard, now, config, logge
     }
   }
 
-  const round = async (stopping: AbortSignal) => {
+  async function round(stopping: AbortSignal): Promise<number> {
     try {
       // By a wrong clock, or on an old database, it would tell what is not so, and remove what is not old.
       if (clock.doubt() !== undefined || !(await logGuard.maySign())) return PAUSE_MS
@@ -55,5 +58,6 @@ export function createEventChores({ storage, clock, logGuard, now, config, logge
     }
     return PAUSE_MS
   }
-  return createLoop(round, { firstMs: FIRST_MS, end: () => lease.release().catch(() => {}) })
+  const loop: Worker = createLoop(round, { firstMs: FIRST_MS, end: () => lease.release().catch(() => {}) })
+  return { ...loop, round }
 }

@@ -63,7 +63,8 @@ export function createEventFeed({ storage, logger }: FeedParts): EventFeed {
       delete subscription.last
       return () => {
         subscription.wakes.delete(call)
-        if (subscription.wakes.size === 0 && subscriptions.get(workspaceId) === subscription) subscriptions.delete(workspaceId)
+        if (subscription.wakes.size === 0 && subscriptions.get(workspaceId) === subscription)
+          subscriptions.delete(workspaceId)
       }
     },
   }

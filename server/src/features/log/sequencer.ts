@@ -246,7 +246,13 @@ function progressOf(steps: readonly Step[]): ClaimRow[] {
 function eventsOf({ receipts = [] }: Append, steps: readonly Step[]): NewEvent[] {
   const workspaces = new Map(steps.map(({ claim }) => [claim.claimId, claim.workspaceId]))
   return receipts.map(({ claimId, issuedAt }) => {
-    return { workspaceId: workspaces.get(claimId)!, type: 'claim.decided', at: issuedAt, subject: claimId, detail: null }
+    return {
+      workspaceId: workspaces.get(claimId)!,
+      type: 'claim.decided',
+      at: issuedAt,
+      subject: claimId,
+      detail: null,
+    }
   })
 }
 

@@ -82,7 +82,7 @@ interface Notice {
   readonly at: Instant
   /** The network address of the actor; null on the command line. */
   readonly address: string | null
-  /** Words that tell what to do if the event was not right. */
+  /** Words that tell what to do, in a notice if the event was not right. */
   readonly advice: string
   readonly link: string
 }
@@ -94,6 +94,11 @@ export function notice({ subject, happened, at, address, advice, link }: Notice)
     `When: ${formatInstant(at)}\nFrom: ${from}`,
     `If this is as it should be, there is nothing to do. If not, ${advice}:\n${link}`,
   ])
+}
+
+/** Tells of something that nobody did, and that somebody has to mend. */
+export function alert({ subject, happened, at, advice, link }: Omit<Notice, 'address'>): Message {
+  return message(subject, [happened, `When: ${formatInstant(at)}`, `${advice}:\n${link}`])
 }
 
 /** Adds a note to the last mail that an address gets in a day, so that silence is not taken for quiet. */

@@ -3,7 +3,8 @@ import { hash } from 'node:crypto'
 import type { OwnAddress } from '../../config/address.ts'
 import type { NewAuditEntry } from '../../storage/audit-trail.ts'
 import type { Writes } from '../../storage/storage.ts'
-import { notice, quoted } from './messages.ts'
+import { failureInWords } from '../console/parts/failures.ts'
+import { alert, notice, quoted } from './messages.ts'
 import type { NewMail, Outbox } from './outbox.ts'
 
 interface NoticeRule {
@@ -17,6 +18,8 @@ interface NoticeRule {
   happened(entry: NewAuditEntry, workspace: string): string
   readonly advice: string
   readonly path: string
+  /** True for what nobody did: the mail names no actor. */
+  readonly isAlert?: true
   /** The condition for a notice of an entry. */
   readonly when?: (entry: NewAuditEntry, tx: Writes) => boolean | Promise<boolean>
 }
@@ -35,6 +38,8 @@ const NEW_OWNER = {
   advice: 'look at its members, and remove who does not belong there',
   path: '/console',
 } as const
+
+const CONNECTION = { to: 'owners', path: '/console', isAlert: true } as const
 
 const named = ({ details = {}, subject }: NewAuditEntry) => quoted(String(details.name ?? subject ?? ''))
 
@@ -109,6 +114,26 @@ const RULES: Readonly<Record<string, NoticeRule>> = {
     subject: 'A new machine in your Claimcheck workspace',
     happened: (entry, workspace) => `The machine ${named(entry)} can get tokens for the workspace ${workspace} now.`,
   },
+  'connection.failing': {
+    ...CONNECTION,
+    subject: 'A connection of your Claimcheck workspace cannot be read',
+    happened: (entry, workspace) =>
+      `The connection ${named(entry)} of the workspace ${workspace} cannot be read: ${failureInWords(String(entry.details?.failure))}. Claims that need it wait until their deadline, and are unverifiable then. There is no other mail about this until it is read again.`,
+    advice: 'Look at the connections of the workspace, which say what to do',
+  },
+  'connection.recovered': {
+    ...CONNECTION,
+    subject: 'A connection of your Claimcheck workspace is read again',
+    happened: (entry, workspace) => `The connection ${named(entry)} of the workspace ${workspace} is read again.`,
+    advice: 'There is nothing to do. The connections of the workspace',
+  },
+  'connection.expiring': {
+    ...CONNECTION,
+    subject: 'Credentials in your Claimcheck workspace end soon',
+    happened: (entry, workspace) =>
+      `The credentials of the connection ${named(entry)} of the workspace ${workspace} end on ${entry.details?.expires_at}. Claims that need it cannot be verified after that.`,
+    advice: 'Replace the credentials before, among the connections of the workspace',
+  },
   'member.joined': {
     ...NEW_OWNER,
     happened: (_, workspace) => `A new owner joined the workspace ${workspace}.`,
@@ -137,14 +162,15 @@ export function createNotices({
     const recipients = await recipientsOf(tx, rule, entry)
     if (recipients.length === 0) return []
     const workspace = workspaceId ? await tx.workspaces.byIdOrName(workspaceId) : undefined
-    const message = notice({
-      subject: rule.subject,
+    const { subject, advice, path, isAlert } = rule
+    const told = {
+      subject,
       happened: rule.happened(entry, quoted(workspace?.name ?? '')),
       at,
-      address: by.address,
-      advice: rule.advice,
-      link: ownAddress.url() + rule.path,
-    })
+      advice,
+      link: ownAddress.url() + path,
+    }
+    const message = isAlert ? alert(told) : notice({ ...told, address: by.address })
     return [...new Set(recipients)].map((recipient) => ({ kind: event, recipient, message }))
   }
 

@@ -1,5 +1,7 @@
 /** Notes how a connection was read, and records an event when it begins to fail and when that ends. */
 import type { Instant } from '@claimcheck/core/rules'
+import { BY_SERVICE } from '../../base/actor.ts'
+import type { AuditDetails } from '../../storage/audit-chain.ts'
 import type { NewEvent } from '../../storage/events.ts'
 import type { Writes } from '../../storage/storage.ts'
 import type { ConnectionFailure, ConnectionRow } from '../../storage/workspaces.ts'
@@ -20,10 +22,12 @@ const PATIENCE: Readonly<Record<string, number>> = {
   verifier_error: PATIENCE_MS,
 }
 
+type ConnectionEvent = 'connection.failing' | 'connection.recovered' | 'connection.expiring'
+
 export async function noteRead(tx: Writes, id: string, at: Instant): Promise<void> {
   await tx.connections.wasRead(id, at)
   const connection = (await tx.connectionHealth.wasRead(id, at)) && (await tx.connections.activeById(id))
-  if (connection) record(tx, connection, { type: 'connection.recovered', at, detail: null })
+  if (connection) recordEvent(tx, connection, { type: 'connection.recovered', at, detail: null })
 }
 
 export async function noteFailure(tx: Writes, id: string, failure: ConnectionFailure): Promise<void> {
@@ -32,9 +36,20 @@ export async function noteFailure(tx: Writes, id: string, failure: ConnectionFai
   const patience = PATIENCE[code]
   const connection = patience === undefined ? undefined : await tx.connections.activeById(id)
   if (!connection || !(await tx.connectionHealth.failed(id, at, patience!))) return
-  record(tx, connection, { type: 'connection.failing', at, detail: code })
+  recordEvent(tx, connection, { type: 'connection.failing', at, detail: code, details: { failure: code } })
 }
 
-function record(tx: Writes, { id, workspaceId }: ConnectionRow, event: Pick<NewEvent, 'type' | 'at' | 'detail'>): void {
+/** Records what happened to a connection as an event, and in the audit trail, of which the owners get mail. */
+export function recordEvent(
+  tx: Writes,
+  { id, workspaceId, name, provider }: Pick<ConnectionRow, 'id' | 'workspaceId' | 'name' | 'provider'>,
+  {
+    details,
+    ...event
+  }: Pick<NewEvent, 'at' | 'detail'> & { readonly type: ConnectionEvent; readonly details?: AuditDetails },
+): void {
+  const { type, at } = event
   tx.events.record({ ...event, workspaceId, subject: id })
+  const told = { name: name ?? provider, ...details }
+  tx.audit.record({ event: type, at, by: BY_SERVICE, workspaceId, subject: id, details: told })
 }

@@ -12,7 +12,10 @@ const SOON_MS = 5000
 async function open(t: Test) {
   const file = join(t.testdir(), 'claimcheck.db')
   const [own, other] = [await openSqlite(file), await openSqlite(file)]
-  const feed = createEventFeed({ storage: own, logger: { warn: (...words: unknown[]) => void t.fail(words.join(' ')) } })
+  const feed = createEventFeed({
+    storage: own,
+    logger: { warn: (...words: unknown[]) => void t.fail(words.join(' ')) },
+  })
   feed.start()
   t.teardown(async () => {
     await feed.stop()

@@ -1,4 +1,5 @@
 /** Which mails follow from what the audit trail tells, and who gets them. */
+import { BY_SERVICE } from '@claimcheck/server/base/actor'
 import { createOwnAddress } from '@claimcheck/server/config/address'
 import type { Message } from '@claimcheck/server/features/mail/messages'
 import { createNotices } from '@claimcheck/server/features/mail/notices'
@@ -86,6 +87,25 @@ t.test('owners are told of keys, machines and new owners', async (t) => {
   ])
   t.strictSame(await tell('member.role_changed', { ...about, details: { from: 'owner', to: 'member' } }), [])
   t.strictSame(await tell('member.joined', { ...about, details: { role: 'member' } }), [])
+})
+
+t.test('owners are told of a connection that breaks, mends or ends soon, and of no actor', async (t) => {
+  const { tell } = await begin(t)
+  const about = { workspaceId: 'ws_1', subject: 'conn_1', by: BY_SERVICE }
+  const name = 'https://evil.example/\r\nBcc: x'
+  const told = [
+    ['connection.failing', { failure: 'unauthorized' }, /cannot be read: the destination refused the credentials\. /],
+    ['connection.recovered', {}, /is read again\./],
+    ['connection.expiring', { expires_at: '2026-09-30T12:00:00.000Z' }, /end on 2026-09-30T12:00:00\.000Z\. /],
+  ] as const
+  for (const [event, details, words] of told) {
+    const [mail] = await tell(event, { ...about, details: { name, ...details } })
+    t.strictSame([...mail!.to].sort(), ['ann@example.com', 'bob@example.com'], event)
+    const { text } = mail!.message
+    t.match(text, words)
+    t.match(text, /“https\[:\/\/\]evil\[\.\]example\[\/\] Bcc\[:\] x” of the workspace “acme”/)
+    t.notMatch(text, /From:/)
+  }
 })
 
 t.test('a sign-in is told where browser or network are new to the account', async (t) => {
