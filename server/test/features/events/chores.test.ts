@@ -16,10 +16,11 @@ async function open(t: Test) {
   const logGuard = { maySign: async () => true }
   const config = { events: { retentionDays: 30 } }
   const parts = { storage, clock: { doubt: () => clock.doubt }, logGuard, now: () => clock.at, config, logger }
+  const chores = createEventChores(parts)
   return {
     storage,
     clock,
-    round: () => createEventChores(parts).round(new AbortController().signal),
+    round: () => chores.round(new AbortController().signal),
     connect: (id: string, expiresAt: number | null) =>
       storage.write((tx) => {
         const connection = { ...UNREAD, id, workspaceId: 'ws_1', provider: 'test', options: {}, sealedSecrets: {} }
