@@ -40,6 +40,8 @@ export async function measureAgainst(commit: string, names: readonly string[]): 
       const { stdout } = await run('npm', args, { cwd: sides[side], maxBuffer: MOST_OUTPUT }).catch((error) => error)
       rounds[side].push(JSON.parse(stdout))
     }
+    // A run takes most of an hour: one that is ended early has told what it measured.
+    process.stderr.write(`${comparisonTable(commit, compareRounds(rounds.earlier, rounds.now))}\n`)
   }
   return compareRounds(rounds.earlier, rounds.now)
 }
