@@ -21,6 +21,7 @@ export const ROOMS = [
   'features/log',
   'features/receipts',
   'features/claims',
+  'features/events',
   'features/plugins',
   'features/erasure',
   'features/anchoring',

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { OwnAddress } from '../../config/address.ts'
 import type { NewAuditEntry } from '../../storage/audit-trail.ts'
 import type { Writes } from '../../storage/storage.ts'
-import { failureInWords } from '../console/parts/failures.ts'
+import { failureInWords } from '../../web/failures.ts'
 import { alert, notice, quoted } from './messages.ts'
 import type { NewMail, Outbox } from './outbox.ts'
 

@@ -8,11 +8,11 @@ import { REASON_WORDS } from '@claimcheck/core/words/verdicts'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
 import { propertiesOf, propertyLabel, written } from '../../../base/schema-properties.ts'
+import { failureInWords } from '../../../web/failures.ts'
 import { dayOf, Hash, Name, readableUtc, useNow, Verdict } from '../../../web/parts/values.tsx'
 import { sentence } from '../../../web/words.tsx'
 import type { ClaimStatus } from '../../claims/claims.ts'
 import type { Moment, MomentKind, MomentOf } from '../claims/story.ts'
-import { failureInWords } from './failures.ts'
 
 interface Around {
   readonly claim: ClaimStatus

@@ -1,5 +1,5 @@
 import { DESTINATION_ERROR_CODES } from '@claimcheck/core/rules'
-import { failureInWords } from '@claimcheck/server/features/console/parts/failures'
+import { failureInWords } from '@claimcheck/server/web/failures'
 import t from 'tap'
 
 t.test('every reason why a destination could not be read has its words', async (t) => {
