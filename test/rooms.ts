@@ -22,6 +22,7 @@ export const ROOMS = [
   'features/receipts',
   'features/claims',
   'features/events',
+  'features/event-streams',
   'features/plugins',
   'features/erasure',
   'features/anchoring',

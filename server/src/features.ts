@@ -7,6 +7,7 @@ import { claimsFeature } from './features/claims/feature.ts'
 import { clockFeature } from './features/clock/feature.ts'
 import { consoleFeature } from './features/console/feature.ts'
 import { erasureFeature } from './features/erasure/feature.ts'
+import { eventStreamsFeature } from './features/event-streams/feature.ts'
 import { eventsFeature } from './features/events/feature.ts'
 import { logFeature } from './features/log/feature.ts'
 import { mailFeature } from './features/mail/feature.ts'
@@ -32,6 +33,7 @@ export const FEATURES = [
   receiptsFeature,
   claimsFeature,
   eventsFeature,
+  eventStreamsFeature,
   pluginsFeature,
   erasureFeature,
   anchoringFeature,

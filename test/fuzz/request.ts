@@ -49,9 +49,16 @@ export function createSender(url: string): Sender {
           const chunks: Buffer[] = []
           response.on('data', (chunk: Buffer) => chunks.push(chunk))
           response.on('error', reject)
-          response.on('end', () => {
+          const end = () => {
             clearTimeout(timer)
             resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) })
+          }
+          response.on('end', end)
+          // A stream goes on for as long as its client listens.
+          if (!response.headers['content-type']?.startsWith('text/event-stream')) return
+          response.once('data', () => {
+            end()
+            sent.destroy()
           })
         })
         sent.end(body)

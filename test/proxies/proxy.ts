@@ -188,6 +188,22 @@ export class RunningProxy {
     })
   }
 
+  /** An answer that goes on: what comes, and its end, whichever side ends it. */
+  stream(path: string, headers: Readonly<Record<string, string>>, take: (text: string) => void) {
+    const options = { host: '127.0.0.1', path, agent: false as const, headers: { host: NAME, ...headers } }
+    const sent = request({ ...options, port: this.#ports.https, servername: NAME, ca: this.#ca })
+    const ended = new Promise<void>((resolve) => {
+      sent.on('error', () => resolve()).on('close', () => resolve())
+      sent.on('response', (response) => {
+        if (response.statusCode !== 200) response.resume()
+        else response.setEncoding('utf8').on('data', take)
+        response.on('close', () => resolve())
+      })
+    })
+    sent.end()
+    return { ended, stop: () => void sent.destroy() }
+  }
+
   /** Of a request without TLS. */
   async redirect(path: string): Promise<{ status: number; location: string | undefined }> {
     const sent = plainRequest({

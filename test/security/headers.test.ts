@@ -86,8 +86,13 @@ t.test('each route answers with them: to everybody, to a key, to an owner, and t
   }
   const kinds: Readonly<Record<string, Headers>> = {
     anyone: {},
-    'a key': { authorization: `Bearer ${client.key}` },
-    'a key on the page of another site': { authorization: `Bearer ${client.key}`, origin: 'null' },
+    // Events come as a stream otherwise.
+    'a key': { authorization: `Bearer ${client.key}`, accept: 'application/json' },
+    'a key on the page of another site': {
+      authorization: `Bearer ${client.key}`,
+      accept: 'application/json',
+      origin: 'null',
+    },
     'who reads metrics': { authorization: `Bearer ${SECRET}` },
     'an owner': { cookie, origin: host.url },
     nonsense: { cookie: 'claimcheck=x', authorization: 'Basic x', 'content-type': 'text/x', origin: 'null' },

@@ -62,6 +62,11 @@ export function requireCredential(app: App, options: CredentialOptions): void {
   })
 }
 
+/** Returns the text of the credential of a request. Call it only on routes that require one. */
+export function bearerIn({ headers }: FastifyRequest): string {
+  return BEARER.exec(headers.authorization!)![1]!
+}
+
 /** Accepts keys only, and no tokens of applications. */
 export function requireKey(app: App, keys: Keys, gate: Gate, treeHeads?: TreeHeads): void {
   requireCredential(app, { authenticate: (text, address) => keys.authenticate(text, address), gate, treeHeads })

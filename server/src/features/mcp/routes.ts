@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { parseUrl } from '@claimcheck/core/plugin'
 import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { requireCredential } from '../../http/auth.ts'
+import { bearerIn, requireCredential } from '../../http/auth.ts'
 import { BODY_LIMIT_BYTES } from '../../http/body.ts'
 import { COSTS, type CostClass } from '../../http/costs.ts'
 import { type Credential, credentialOf, payersOf, spenderOf } from '../../http/credential.ts'
@@ -140,10 +140,6 @@ function tokensOf(body: unknown): number {
 function authInfoOf(credential: Credential) {
   const scopes = credential.kind === 'key' ? [...SCOPES] : [...credential.scopes]
   return { token: '', clientId: spenderOf(credential), scopes }
-}
-
-function bearerIn(request: FastifyRequest): string {
-  return request.headers.authorization!.replace(/^\S+ +/, '').trimEnd()
 }
 
 function toRequest({ headers }: FastifyRequest, url: string, signal: AbortSignal): Request {

@@ -39,6 +39,7 @@ interface Endpoint extends Operation {
 /** The introduction to each tag. The page of any other tag has none. */
 const ABOUT: Readonly<Record<string, string>> = {
   Claims: 'An agent submits what it says that it did, and reads what became of it. Every endpoint here needs a key.',
+  Events: 'What happens in the workspace, in its order: as a stream that goes on, or as a list.',
   Receipts:
     'Everyone who has the id of a receipt can read it, its evidence, and the rules behind it. No key is needed.',
   Log: 'The public log of all receipts: its signed head, its entries, proofs, and anchors. No key is needed.',
@@ -174,13 +175,18 @@ function defaultOf({ default: value }: JsonSchema): string {
 }
 
 /** Writes the request of an example as a reader sends it, with the key in `$KEY`. */
-function curl({ path, security }: Endpoint, { path: values = {}, query = {}, body }: Example, origin: string): string {
+function curl(
+  { path, security }: Endpoint,
+  { path: values = {}, query = {}, headers = {}, body }: Example,
+  origin: string,
+): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
   const pairs = Object.entries(query).map(([name, value]) => `-d ${name}=${value}`)
   return [
     `curl -s ${pairs.length > 0 ? '-G ' : ''}${origin}${filled}`,
     ...pairs,
     ...(security?.length ? ['-H "Authorization: Bearer $KEY"'] : []),
+    ...Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body, null, 2)}'`]),
   ].join(' \\\n  ')
 }

@@ -5,6 +5,8 @@ export interface Example {
   /** The values of the parameters in the path. */
   readonly path?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
+  /** Headers beside those of the credential and the body. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: object
   readonly answer: unknown
 }
@@ -88,6 +90,14 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   getClaim: {
     path: { claim_id },
     answer: CLAIM,
+  },
+  listenToEvents: {
+    query: { after: '16', limit: '1' },
+    headers: { Accept: 'application/json' },
+    answer: {
+      events: [{ id: '17', type: 'claim.decided', timestamp: SIGNED_AT, data: CLAIM }],
+      next: '17',
+    },
   },
   getReceipt: {
     path: { receipt_id },
