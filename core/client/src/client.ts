@@ -3,6 +3,7 @@ import type { Bundle, BundleReport } from '@claimcheck/core/checker'
 import { CLAIM_LIST, CONNECTION_LIST, CREDENTIAL, claimAnswer, PROFILE_LIST, SUBMITTED } from './answers.ts'
 import { claimRequest, measured, type NewClaim } from './claim-request.ts'
 import { NotFoundError, UnexpectedAnswerError } from './errors.ts'
+import { createListen, type EventFilters, type GapEvent } from './events.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 import { fetchBundle, receiptPath, type VerifyOptions, verifyReceipt } from './verify.ts'
 import { type ClaimRef, idOf, type WaitOptions, waitForClaim, watchClaims } from './watch.ts'
@@ -14,6 +15,7 @@ import type {
   ConnectionList,
   CredentialDescription,
   DecidedClaim,
+  Event,
   ProfileList,
   SubmittedClaim,
 } from './wire.ts'
@@ -32,7 +34,8 @@ export type Client = ReturnType<typeof createClient>
 /** Creates a client. @throws TypeError for an address that is none, or that others could listen to */
 export function createClient(options: ClientOptions) {
   const { agentId } = options
-  const { text, json, parse } = createTransport(options)
+  const { text, json, parse, stream, retryForMs } = createTransport(options)
+  const listen = createListen(stream, retryForMs)
   const read = (claimId: string, options?: CallOptions) =>
     json(claimAnswer(claimId), `/v1/claims/${encodeURIComponent(claimId)}`, options)
   const fetchBy = (options: CallOptions | undefined) => (path: string) => text(path, options)
@@ -52,7 +55,11 @@ export function createClient(options: ClientOptions) {
     watch: (
       claims: ClaimRef | readonly ClaimRef[],
       options?: CallOptions,
-    ): AsyncGenerator<ClaimStatus, void, undefined> => watchClaims(read, claims, options),
+    ): AsyncGenerator<ClaimStatus, void, undefined> => watchClaims(read, claims, options, listen),
+    /** Yields what happens in the workspace, in its order, until the signal ends it. Goes on where a connection broke off. */
+    async *events(filters?: EventFilters, options?: CallOptions): AsyncGenerator<Event | GapEvent, void, undefined> {
+      for await (const event of listen(filters, options)) if (event.type !== 'opened') yield event
+    },
     /** Lists all claims that fit, newest first, and fetches pages as they are needed. */
     async *list(filters?: ClaimFilters, options?: CallOptions): AsyncGenerator<ClaimStatus, void, undefined> {
       for await (const { claims } of pages(filters, options)) yield* claims

@@ -19,6 +19,7 @@ export {
   TimeoutError,
   UnexpectedAnswerError,
 } from './errors.ts'
+export type { EventFilters, GapEvent } from './events.ts'
 export type { CallOptions } from './transport.ts'
 export type { TreeHeadMemory } from './tree-head.ts'
 export type { VerifyOptions } from './verify.ts'
@@ -32,6 +33,7 @@ export type {
   CredentialDescription,
   DecidedClaim,
   ErasedReceipt,
+  Event,
   Evidence,
   KeyDocument,
   Profile,

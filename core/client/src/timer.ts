@@ -16,9 +16,15 @@ export function limitedSignal(given: AbortSignal | undefined, ms: number, late: 
   const abort = () => controller.abort(given?.reason)
   if (given?.aborted) abort()
   given?.addEventListener('abort', abort, { once: true })
-  const timer = startTimer(ms, () => controller.abort(late))
+  const start = () => startTimer(ms, () => controller.abort(late))
+  let timer = start()
   return {
     signal: controller.signal,
+    /** Begins the time anew. */
+    restart() {
+      clearTimeout(timer)
+      timer = start()
+    },
     end() {
       clearTimeout(timer)
       given?.removeEventListener('abort', abort)

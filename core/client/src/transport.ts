@@ -29,8 +29,11 @@ export interface CallOptions {
 
 const TIMEOUT_MS = 30_000
 const RETRY_FOR_MS = 60_000
+const STREAM = 'text/event-stream'
 const ACCEPT = { accept: 'application/json' }
 const MOST_BYTES = 32 * 1024 * 1024
+/** The silence after which a stream counts as broken. The service sends something every 15 seconds. */
+const LONGEST_SILENCE_MS = 45_000
 
 export function createTransport(options: TransportOptions) {
   const root = serviceAddress(options.baseUrl, options.allowHttp ?? false)
@@ -76,6 +79,20 @@ export function createTransport(options: TransportOptions) {
     }
   }
 
+  async function openStream(path: string, signal: AbortSignal): Promise<Response> {
+    const headers = { accept: STREAM, ...(await credentials()) }
+    const response = await send(root + path, { headers, redirect: 'manual', signal })
+    requireNoRedirect(response, root)
+    if (!response.ok) throw errorOf(response.status, response.headers, await readText(response, root))
+    if (response.headers.get('content-type')?.startsWith(STREAM)) return response
+    throw new UnexpectedAnswerError(`${root} did not answer with events: is this the address of the service?`)
+  }
+
+  async function credentials(): Promise<Record<string, string>> {
+    const given = typeof key === 'function' ? await key() : key
+    return given === undefined ? {} : { ...authorization(given), ...headerOf(treeHead) }
+  }
+
   /** Parses an answer. @throws UnexpectedAnswerError for what is no JSON, or another answer */
   function parse<T>(answer: Answer<T>, text: string): T {
     let value: unknown
@@ -90,14 +107,30 @@ export function createTransport(options: TransportOptions) {
 
   return {
     parse,
+    retryForMs,
+    /** Opens a stream of events once, and yields its text as it comes, until the service ends it. @throws as `json` does, without retries */
+    async *stream(path: string, { signal: stop }: CallOptions = {}): AsyncGenerator<string, void, undefined> {
+      const late = new ConnectionError(`${root} was silent for ${LONGEST_SILENCE_MS} ms`)
+      const { signal, restart, end } = limitedSignal(stop, LONGEST_SILENCE_MS, late)
+      try {
+        for await (const piece of piecesOf(await openStream(path, signal), root)) {
+          restart()
+          yield piece
+        }
+      } catch (error) {
+        if (stop?.aborted) throw stop.reason
+        if (signal.aborted) throw late
+        throw error instanceof ClaimcheckError ? error : unreachable(root, error)
+      } finally {
+        end()
+      }
+    },
     /** Reads public documents without the key, and returns the text as it was sent. @throws ClaimcheckError, and the signal's reason */
     text: (path: string, options?: CallOptions) => request(path, async () => ({ headers: ACCEPT }), options),
     /** Sends a request with the key. A body is posted, and made anew for each try. @throws ClaimcheckError, and the signal's reason */
     async json<T>(answer: Answer<T>, path: string, options?: CallOptions, body?: () => unknown): Promise<T> {
       const make = async () => {
-        const given = typeof key === 'function' ? await key() : key
-        const credentials = given === undefined ? {} : { ...authorization(given), ...headerOf(treeHead) }
-        const headers = { ...ACCEPT, ...credentials }
+        const headers = { ...ACCEPT, ...(await credentials()) }
         if (body === undefined) return { headers }
         const sent = { ...headers, 'content-type': 'application/json' }
         return { method: 'POST', body: JSON.stringify(body()), headers: sent }
@@ -118,21 +151,29 @@ function requireNoRedirect({ type, status }: Response, root: string): void {
  * Reads the text exactly as it was sent, so that its bytes can be checked.
  * @throws UnexpectedAnswerError for more than a client should hold, and for what is no text
  */
-async function readText({ body, ok }: Response, root: string): Promise<string> {
+async function readText(response: Response, root: string): Promise<string> {
+  let text = ''
+  for await (const piece of piecesOf(response, root, MOST_BYTES)) text += piece
+  return text
+}
+
+/** Yields the text of an answer as it comes. @throws as `readText` does */
+async function* piecesOf(
+  { body, ok }: Response,
+  root: string,
+  most = Number.POSITIVE_INFINITY,
+): AsyncGenerator<string> {
   // An error may come from a proxy, with a page in any encoding.
   const decoder = new TextDecoder('utf-8', { fatal: ok, ignoreBOM: true })
   const reader = body?.getReader()
-  let text = ''
   let bytes = 0
   try {
     for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
       bytes += part.value.byteLength
-      if (bytes > MOST_BYTES) {
-        throw new UnexpectedAnswerError(`${root} answered with more than ${MOST_BYTES} bytes`)
-      }
-      text += decoded(root, () => decoder.decode(part?.value, { stream: true }))
+      if (bytes > most) throw new UnexpectedAnswerError(`${root} answered with more than ${most} bytes`)
+      yield decoded(root, () => decoder.decode(part?.value, { stream: true }))
     }
-    return text + decoded(root, () => decoder.decode())
+    yield decoded(root, () => decoder.decode())
   } finally {
     // Cancelling ends the connection, where the rest is not read.
     await reader?.cancel().catch(() => {})

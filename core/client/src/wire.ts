@@ -8,6 +8,7 @@ export type {
   ConnectionList,
   CredentialDescription,
   ErasedReceipt,
+  Event,
   Evidence,
   KeyDocument,
   ProfileList,

@@ -51,6 +51,8 @@ export class FaultServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = (await request.toArray()).join('')
     const { method = '', url = '', headers } = request
+    // A watch asks for events beside its reads: this service has none.
+    if (url.startsWith('/v1/events')) return void response.writeHead(404).end('{"detail":"not found"}')
     this.asked.push({ method, path: url, authorization: headers.authorization, body })
     const fault = this.#faults.shift()
     if (fault === 'drop') return void request.socket.destroy()
