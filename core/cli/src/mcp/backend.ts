@@ -20,6 +20,8 @@ export interface Backend {
   /** Tells the time by the service's clock, in milliseconds of Unix time: this computer's may be wrong. */
   now(): Promise<number>
   claim(claimId: string): Promise<ClaimStatus>
+  /** Has a function called soon after a claim was decided, whichever it is; absent where nobody tells. @returns the function that ends this */
+  onDecision?(wake: () => void): () => void
   claims(query: ClaimQuery): Promise<ClaimList>
   /** The receipt as text: checkers read the text itself. */
   receipt(receiptId: string): Promise<string>

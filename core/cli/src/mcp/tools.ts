@@ -46,7 +46,9 @@ export interface Answer {
 /** Limit of the wait in one call, because clients give up after a minute. */
 const LONGEST_WAIT_SECONDS = 50
 const MOST_CLAIMS = 20
-const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [250, 2000]
+const [LEAST_PAUSE_MS, FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [200, 250, 2000]
+/** The longest pause where the service tells of decisions. */
+const LONGEST_TOLD_PAUSE_MS = 10_000
 
 const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const
 const closed = { additionalProperties: false }
@@ -323,11 +325,30 @@ function idFor(input: object): string {
 
 async function waitFor(backend: Backend, claimId: string, seconds: number, signal: AbortSignal): Promise<ClaimStatus> {
   const end = performance.now() + seconds * 1000
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    const claim = await backend.claim(claimId)
-    const leftMs = end - performance.now()
-    if (claim.state === 'decided' || leftMs <= 0) return claim
-    await setTimeout(Math.min(pauseMs, leftMs), undefined, { signal }).catch(() => signal.throwIfAborted())
+  let isDue = false
+  let wake = () => {}
+  const stopListening = backend.onDecision?.(() => {
+    isDue = true
+    wake()
+  })
+  try {
+    const longestMs = stopListening ? LONGEST_TOLD_PAUSE_MS : LONGEST_PAUSE_MS
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, longestMs)) {
+      isDue = false
+      const claim = await backend.claim(claimId)
+      const leftMs = end - performance.now()
+      if (claim.state === 'decided' || leftMs <= 0) return claim
+      // Claims of a busy workspace are decided all the time.
+      await setTimeout(Math.min(LEAST_PAUSE_MS, leftMs))
+      const waiting = new AbortController()
+      wake = () => waiting.abort()
+      signal.addEventListener('abort', wake, { once: true })
+      if (!isDue) await setTimeout(Math.min(pauseMs, leftMs), undefined, { signal: waiting.signal }).catch(() => {})
+      signal.removeEventListener('abort', wake)
+      signal.throwIfAborted()
+    }
+  } finally {
+    stopListening?.()
   }
 }
 

@@ -8,14 +8,15 @@ export type Services = Omit<McpParts, 'profiles' | 'publicActions' | 'publicUrl'
 
 export const mcpFeature = {
   name: 'mcp',
-  needs: ['claims', 'oauth'],
+  needs: ['claims', 'events', 'oauth'],
   isOptional: true,
   routes: async (services) => {
     const { mcpRoutes } = await import('./routes.ts')
-    const { claims, receipts, log, connections, keys, tokens, oauth, published, keyDocument, logger } = services
+    const { claims, receipts, log, eventFeed, connections, keys, tokens, oauth, published, keyDocument, logger } =
+      services
     const { registry, config } = services
     const parts: McpParts = {
-      ...{ claims, receipts, log, connections, keys, tokens, oauth, published, keyDocument, logger },
+      ...{ claims, receipts, log, eventFeed, connections, keys, tokens, oauth, published, keyDocument, logger },
       profiles: registry.profiles(),
       publicActions: [...registry.publicActions(), ...registry.publicAliases()],
       publicUrl: config.publicUrl,

@@ -15,6 +15,7 @@ import { isId } from '../../http/route.ts'
 import type { ClaimService } from '../claims/claims.ts'
 import { submitterOf } from '../claims/intake.ts'
 import { claimReader, fromClaimQuery, toClaimStatus, toSubmittedClaim } from '../claims/wire.ts'
+import type { EventFeed } from '../events/feed.ts'
 import type { LogService } from '../log/log.ts'
 import type { ReceiptService } from '../receipts/receipts.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
@@ -24,6 +25,7 @@ export interface BackendParts {
   readonly claims: ClaimService
   readonly receipts: ReceiptService
   readonly log: Pick<LogService, 'headAbove'>
+  readonly eventFeed: Pick<EventFeed, 'subscribe'>
   readonly connections: Pick<ConnectionService, 'list'>
   /** The profiles of the known actions. */
   readonly profiles: readonly ActionProfile[]
@@ -39,7 +41,8 @@ export interface BackendParts {
  * @returns a function that makes the backend of a credential
  */
 export function serviceBackends(parts: BackendParts): (credential: Credential) => Backend {
-  const { claims, receipts, log, connections, profiles, published, publicActions, keyDocument, logger } = parts
+  const { claims, receipts, log, eventFeed, connections, profiles, published, publicActions, keyDocument, logger } =
+    parts
   const readClaim = claimReader(profiles)
   const rules = actionRules(claimRequest(profiles))
 
@@ -100,6 +103,7 @@ export function serviceBackends(parts: BackendParts): (credential: Credential) =
           if (!claim) throw new ServiceError('not_found', 'there is no such claim')
           return toClaimStatus(claim)
         }),
+      onDecision: (wake) => eventFeed.subscribe(workspaceId, wake),
       claims: (query) =>
         refusing(async () => {
           const page = await claims.list(workspaceId, fromClaimQuery(query))
