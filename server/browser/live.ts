@@ -1,9 +1,11 @@
 /**
- * Keeps parts of a page up to date: loads the page again every few seconds, and applies the changes within the parts marked
- * `data-live`. Unchanged elements stay in place, and with them focus, scroll position and open details.
+ * Keeps parts of a page up to date: loads the page again when the service tells that something happened, or every few seconds where it does not tell.
+ * Applies the changes within the parts marked `data-live`. Unchanged elements stay in place, and with them focus, scroll position and open details.
  */
 
 const INTERVAL_MS = 3000
+/** The interval while the service tells of events: what is no event, such as a new claim that waits, is seen within it. */
+const TOLD_INTERVAL_MS = 10_000
 const MAX_INTERVAL_MS = 60_000
 /** A broken connection may stay silent for many minutes. */
 const TIMEOUT_MS = 10_000
@@ -123,27 +125,98 @@ function showStatus(text: string): void {
   if (status && status.textContent !== text) status.textContent = text
 }
 
+let timer: ReturnType<typeof setTimeout> | undefined
+let lastAt = Number.NEGATIVE_INFINITY
+let isPolling = false
+/** True if something happened that the page does not show yet. */
+let isDue = false
+/** True while this tab, or another one of this browser, hears of events. */
+let isTold = false
+let stopListening = () => {}
+
 async function poll(): Promise<void> {
-  if (!document.querySelector('[data-live]')) return
+  if (!document.querySelector('[data-live]')) return stopListening()
   if (document.visibilityState === 'visible') {
     const controller = new AbortController()
-    const timer = setTimeout(() => controller.abort(), TIMEOUT_MS)
+    const limit = setTimeout(() => controller.abort(), TIMEOUT_MS)
+    isPolling = true
+    isDue = false
+    lastAt = performance.now()
     try {
       await refresh(controller.signal)
       failures = 0
       showStatus('')
     } catch (error) {
-      if (error instanceof Ended) return showStatus(error.message)
+      if (error instanceof Ended) {
+        stopListening()
+        return showStatus(error.message)
+      }
       failures++
       if (failures >= SHOWN_AFTER_FAILURES) showStatus('The service does not answer: this page may not be up to date.')
     } finally {
-      clearTimeout(timer)
+      clearTimeout(limit)
+      isPolling = false
     }
   }
   // Polls less often with each failure.
-  setTimeout(poll, Math.min(INTERVAL_MS * 2 ** failures, MAX_INTERVAL_MS))
+  const usual = failures === 0 && isTold && !isDue ? TOLD_INTERVAL_MS : INTERVAL_MS * 2 ** failures
+  timer = setTimeout(poll, Math.min(usual, MAX_INTERVAL_MS))
 }
 
-setTimeout(poll, INTERVAL_MS)
+/** Polls at once, or soon if the last time was a moment ago. A service that does not answer is asked no more often. */
+function pollSoon(): void {
+  isDue = true
+  if (isPolling || failures > 0 || timer === undefined || document.visibilityState !== 'visible') return
+  clearTimeout(timer)
+  timer = setTimeout(poll, Math.max(0, lastAt + INTERVAL_MS - performance.now()))
+}
+
+type Heard = 'open' | 'event' | 'lost'
+
+/**
+ * Listens to events. One tab has the stream for all tabs of the browser, which keeps few connections to a host; another one takes over when it closes.
+ */
+function listen(address: string): void {
+  // Browsers have locks over https and on this machine only.
+  if (!navigator.locks) return
+  const channel = new BroadcastChannel(address)
+  const ending = new AbortController()
+  let source: EventSource | undefined
+
+  function hear(heard: Heard): void {
+    isTold = heard !== 'lost'
+    pollSoon()
+  }
+  function tell(heard: Heard): void {
+    channel.postMessage(heard)
+    hear(heard)
+  }
+  channel.onmessage = ({ data }: MessageEvent<Heard | 'asks'>) => {
+    if (data !== 'asks') hear(data)
+    else if (source?.readyState === EventSource.OPEN) channel.postMessage('open')
+  }
+  channel.postMessage('asks')
+
+  async function lead(): Promise<void> {
+    source = new EventSource(address)
+    source.onopen = () => tell('open')
+    source.onerror = () => tell('lost')
+    for (const type of ['claim.decided', 'gap']) source.addEventListener(type, () => tell('event'))
+    await new Promise((resolve) => ending.signal.addEventListener('abort', resolve))
+    source.close()
+  }
+  stopListening = () => {
+    ending.abort()
+    channel.close()
+  }
+  navigator.locks.request(address, { signal: ending.signal }, lead).catch(() => {})
+}
+
+document.addEventListener('visibilitychange', () => {
+  if (isDue) pollSoon()
+})
+const events = document.getElementById('live-status')?.dataset.events
+if (events !== undefined) listen(events)
+timer = setTimeout(poll, INTERVAL_MS)
 
 export {}

@@ -129,3 +129,28 @@ t.test('a service that keeps silent is told like one that does not answer', asyn
   await pass(page, 60)
   t.equal(await page.locator('#live-status').textContent(), '')
 })
+
+t.test('two tabs share one stream of events, and the other one goes on when the first is closed', async (t) => {
+  const console = await claimsConsole(t, shared)
+  const { owner, installation, client, path } = console
+  await client.submit()
+  const context = await browser.newContext()
+  const cookies = [...owner.cookies].map(([name, value]) => ({ name, value, url: installation.url }))
+  await context.addCookies(cookies)
+  const streams: string[] = []
+  context.on('request', (request) => {
+    if (request.url().endsWith('/events')) streams.push(request.url())
+  })
+  const [first, second] = [await context.newPage(), await context.newPage()]
+  for (const page of [first, second]) await page.goto(installation.url + path)
+  await first.waitForTimeout(1000)
+  t.equal(streams.length, 1)
+  const { claim_id } = (await client.submit()).body
+  // Without the stream, pages that hear of events would look only after ten seconds.
+  for (const page of [first, second]) await page.waitForSelector(`#${claim_id}`, { timeout: 5000 })
+  await first.close()
+  await second.waitForTimeout(1000)
+  t.equal(streams.length, 2)
+  const later = (await client.submit()).body.claim_id
+  await second.waitForSelector(`#${later}`, { timeout: 5000 })
+})

@@ -63,6 +63,7 @@ export function pathsIn(workspaceId: string) {
     newClaim: `${root}/claims/new`,
     claim: ofOne('claims'),
     claimsExport: `${root}/claims/export`,
+    events: `${root}/events`,
     agents: `${root}/agents`,
     agent: (agentId: string) => `${root}/agents/${agentSegment(agentId)}`,
     connections: `${root}/connections`,

@@ -22,6 +22,7 @@ import { claimRoutes } from './pages/claims.tsx'
 import { connectionRoutes } from './pages/connections.tsx'
 import { deletionRoutes } from './pages/deletion.tsx'
 import { developerRoutes } from './pages/developers.tsx'
+import { eventRoutes } from './pages/events.ts'
 import { forgottenRoutes } from './pages/forgotten.tsx'
 import { homeRoutes } from './pages/home.tsx'
 import { memberRoutes } from './pages/members.tsx'
@@ -53,6 +54,7 @@ const IN_A_WORKSPACE = [
   connectionRoutes,
   developerRoutes,
   claimRoutes,
+  eventRoutes,
   newClaimRoutes,
   agentRoutes,
   memberRoutes,

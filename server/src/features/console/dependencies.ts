@@ -5,6 +5,7 @@ import type { AuditTrailService } from '../audit-trail/audit-trail.ts'
 import type { services as claims } from '../claims/services.ts'
 import type { ErasureConfig } from '../erasure/config.ts'
 import type { RetentionService } from '../erasure/retention.ts'
+import type { EventStreams } from '../event-streams/streams.ts'
 import type { LogService } from '../log/log.ts'
 import type { Outbox } from '../mail/outbox.ts'
 import type { services as oauth } from '../oauth/services.ts'
@@ -20,6 +21,7 @@ export interface ConsoleDependencies
   readonly auditTrail: AuditTrailService
   readonly receipts: ReceiptService
   readonly log: LogService
+  readonly eventStreams: EventStreams
   readonly retention: RetentionService
   readonly outbox: Outbox
 }

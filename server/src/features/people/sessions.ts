@@ -83,15 +83,18 @@ export function createSessionService({ storage, now, config }: SessionParts) {
       })
       return token
     },
-    /** Finds the session of a token. It reads the database each time. */
-    async find(token: string): Promise<SignedIn | undefined> {
+    /**
+     * Finds the session of a token. It reads the database each time.
+     * @param isUse false where nobody does anything, so that the session does not last longer
+     */
+    async find(token: string, isUse = true): Promise<SignedIn | undefined> {
       if (!isToken(token)) return undefined
       const row = await storage.read.sessions.byHash(hashToken(token))
       const at = now()
       if (!row || endOf(row) <= at) return undefined
       const user = await storage.read.users.byId(row.userId)
       if (!user || user.closedAt !== null) return undefined
-      if (at - row.lastSeenAt >= TOUCH_EVERY_MS) {
+      if (isUse && at - row.lastSeenAt >= TOUCH_EVERY_MS) {
         const expiresAt = Math.min(at + idleMs, row.createdAt + longestMs)
         await storage.write((tx) => tx.sessions.touch(row.id, at, expiresAt))
       }

@@ -1,5 +1,6 @@
 /** Parts of a page that a script keeps up to date. */
 import type { ComponentChildren } from 'preact'
+import { useWorkspace } from '../page.tsx'
 
 /**
  * A part of a page whose content a script replaces in place. Elements with an id are kept.
@@ -13,7 +14,7 @@ export function Live({ id, on, children }: { id: string; on: boolean; children: 
   )
 }
 
-/** The place in which the script says that the page is no longer kept up to date. */
+/** The place in which the script says that the page is no longer kept up to date. It names the stream by which the script hears of events. */
 export function LiveStatus() {
-  return <p id="live-status" class="live-status" role="status" />
+  return <p id="live-status" class="live-status" role="status" data-events={useWorkspace().at.events} />
 }
