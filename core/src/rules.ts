@@ -33,7 +33,7 @@ export {
 export { decide, knowsRules, RULE_VERSIONS } from './rules/decide.ts'
 export { CLOCK_SKEW_MS, freshnessOf, isClockBehind, isFreshBy, LARGEST_AHEAD_MS } from './rules/freshness.ts'
 export { toleranceEnd } from './rules/moments.ts'
-export { type NextCheck, nextCheck } from './schedule.ts'
+export { expectedBy, type NextCheck, nextCheck } from './schedule.ts'
 export { formatInstant, LATEST_INSTANT, parseInstant } from './time.ts'
 export {
   CLOSING,

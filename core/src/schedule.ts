@@ -87,6 +87,23 @@ export function nextCheck(
   return { at: Math.max(retryAt, Math.min(regular, momentAt)), momentAt }
 }
 
+/**
+ * The time by which the verdict of a claim is to be expected, at the latest: the end of its closing read, and where the destination could not be read
+ * last, the end of the tries. What is there is found at an earlier check.
+ *
+ * @param last the last check, if there was one
+ */
+export function expectedBy(
+  rules: Pick<Rules, 'ageMs'>,
+  claim: ClaimTimes,
+  last: CheckRecord | null,
+  closing: Closing,
+): Instant {
+  const checks = last ? [last] : []
+  if (last && !isRead(last)) return Math.max(graceEnd(rules, claim, checks, closing), last.failure.retryAt ?? 0)
+  return Math.max(claim.deadlineAt + largestAge(rules, checks), claim.submittedAt) + closing.closingMs
+}
+
 function regularGap(rules: Rules, claim: ClaimTimes, checks: readonly CheckRecord[], last: CheckRecord): number {
   // A final mark lacks only a second look that confirms it, which comes soon.
   if (markOf(last) === 'final' && markOf(checks.at(-2)) !== 'final') return FIRST_GAP_MS

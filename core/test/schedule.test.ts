@@ -1,5 +1,5 @@
 /** When a claim is checked. */
-import { type CheckRecord, CLOSING, type ClaimTimes, nextCheck, type Rules } from '@claimcheck/core/rules'
+import { type CheckRecord, CLOSING, type ClaimTimes, expectedBy, nextCheck, type Rules } from '@claimcheck/core/rules'
 import t from 'tap'
 
 // In time until 600 s, deadline at 900 s.
@@ -182,4 +182,15 @@ t.test('a final read is made again after two seconds, once', async (t) => {
   const before = [1000, 4000, 10_000, 23_000].map((at) => read(at))
   t.equal(next([...before, final(60_000)]), 62_100)
   t.ok(next([...before, final(60_000), final(62_100)]) > 100_000)
+})
+
+t.test('a verdict is to be expected by the closing read, and later where answers are old or reads fail', async (t) => {
+  const by = (last: CheckRecord | null, rules = RULES, claim = CLAIM) => expectedBy(rules, claim, last, CLOSING)
+  t.equal(by(null), D + 30_000)
+  t.equal(by(read(1000)), D + 30_000)
+  t.equal(by(read(1000, false, 100, 5000)), D + 35_000)
+  t.equal(by(null, { ...RULES, ageMs: 2000 }), D + 32_000)
+  t.equal(by(failed(1000)), D + 120_000)
+  t.equal(by(failed(1000, D + 500_000)), D + 500_000, 'no read is made before that')
+  t.equal(by(null, RULES, { ...CLAIM, submittedAt: D + 60_000 }), D + 90_000, 'a claim of what is long over')
 })

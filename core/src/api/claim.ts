@@ -116,6 +116,10 @@ const statusMembers = {
   state: State,
   attempts: Type.Integer({ minimum: 0, description: 'Checks made so far.' }),
   next_check_at: nullable(Timestamp),
+  expected_by: Type.Optional({
+    ...Timestamp,
+    description: 'While the claim is queued: by when its verdict is to be expected, at the latest.',
+  }),
   receipt_id: nullable(Type.String({ description: 'null while the claim is queued.' })),
   verdict: nullable(Verdict),
   reason_code: nullable(Reason),

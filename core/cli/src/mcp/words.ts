@@ -12,7 +12,7 @@ export function claimWords({ claim_id: id, state, verdict, reason_code: reason, 
     return `Claim ${id} is decided: ${verdict}. ${VERDICT_WORDS[verdict]}${why} Receipt: ${claim.receipt_id}.${erased}`
   }
   const next = claim.next_check_at === null ? '' : ` The next check is due at ${claim.next_check_at}.`
-  return `Claim ${id} is queued after ${claim.attempts} checks.${next} It is decided by ${claim.deadline_at} at the latest: call wait_for_claim.${erased}`
+  return `Claim ${id} is queued after ${claim.attempts} checks.${next} It is decided by ${claim.expected_by ?? claim.deadline_at} at the latest: call wait_for_claim.${erased}`
 }
 
 export function receiptWords({ body }: Receipt): string {

@@ -1,5 +1,5 @@
 /** The claims of workspaces: submits them, checks them at once when possible, and reads their state. */
-import type { CheckRecord, Instant } from '@claimcheck/core/rules'
+import { type CheckRecord, expectedBy, type Instant } from '@claimcheck/core/rules'
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../../base/batch.ts'
@@ -35,6 +35,8 @@ export type ClaimState = ClaimRow['state']
 export type ClaimStatus = ShownClaim & {
   /** The erasure of the claim, if its content was erased. */
   readonly erasure?: ErasureRow
+  /** The time by which the verdict of a claim that waits is to be expected. */
+  readonly expectedBy?: Instant
 }
 
 /** A claim in a list, with its content. */
@@ -131,16 +133,22 @@ export function createClaimService({
     return earlier
   }
 
-  /** Adds to erased claims the time and the reason of their erasure. */
-  async function withErasures(rows: readonly ClaimRow[]): Promise<(ClaimRow & Pick<ClaimStatus, 'erasure'>)[]> {
+  /** Adds to erased claims the time and the reason of their erasure, and to those that wait by when to expect their verdict. */
+  async function shown(rows: readonly ClaimRow[]): Promise<(ClaimRow & Pick<ClaimStatus, 'erasure' | 'expectedBy'>)[]> {
     const erased = rows.filter(isErased).map(({ claimId }) => claimId)
-    if (erased.length === 0) return [...rows]
+    if (erased.length === 0) return rows.map(withExpectation)
     const erasures = new Map((await read.erasures.byClaimIds(erased)).map((row) => [row.claimId, row]))
-    return rows.map((row) => ({ ...row, erasure: erasures.get(row.claimId) }))
+    return rows.map((row) => ({ ...withExpectation(row), erasure: erasures.get(row.claimId) }))
+  }
+
+  function withExpectation(row: ClaimRow): ClaimRow & Pick<ClaimStatus, 'expectedBy'> {
+    if (row.state === 'decided') return row
+    const rules = registry.verifierFor(row.profileAction, row.profileVersion)?.verifier.profile ?? {}
+    return { ...row, expectedBy: expectedBy(rules, row, row.lastCheck, settings) }
   }
 
   async function statusOf(row: ClaimRow): Promise<ClaimStatus> {
-    return (await withErasures([row]))[0]!
+    return (await shown([row]))[0]!
   }
 
   /** Answers a resubmission: waits for a running check, as the first submission does. */
@@ -244,7 +252,7 @@ export function createClaimService({
     const refusal = silence ?? (concurrent ? undefined : overQuota)
     if (refusal) return answerRefused(clientId, refusal)
     const stored = await (concurrent ?? storeOnce(identity, planned))
-    if (stored) return { claim: stored, created: !concurrent }
+    if (stored) return { claim: withExpectation(stored), created: !concurrent }
     const unexpected = await earlierClaim(clientId)
     if (unexpected) {
       lookupsFirst = LOOKUPS_AFTER_SURPRISE
@@ -263,7 +271,7 @@ export function createClaimService({
     },
     /** Reads these claims of any workspace, by their ids. */
     async statuses(claimIds: readonly string[]): Promise<ReadonlyMap<string, ClaimStatus>> {
-      const rows = await withErasures(await read.claims.byIds(claimIds))
+      const rows = await shown(await read.claims.byIds(claimIds))
       return new Map(rows.map((row) => [row.claimId, row]))
     },
     async detail(workspaceId: string, claimId: string) {
@@ -298,7 +306,7 @@ export function createClaimService({
       const page = rows.slice(0, limit)
       const isFull = rows.length > limit
       const last = isFull ? page.at(-1) : from
-      const claims = await withErasures(page)
+      const claims = await shown(page)
       return { claims, nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!from }
     },
     /**

@@ -66,6 +66,7 @@ export function toClaimStatus(claim: Claim): wire.ClaimStatus {
     members[name] = type === 'bigint' && typeof value === 'number' ? formatInstant(value) : value
   }
   if (claim.lastCheck) members.last_check = toLastCheck(claim.lastCheck)
+  if (claim.expectedBy !== undefined) members.expected_by = formatInstant(claim.expectedBy)
   if (claim.erasure) Object.assign(members, { client_claim_id: '', erased: toErasure(claim.erasure) })
   return members as wire.ClaimStatus
 }

@@ -2,6 +2,7 @@
 
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import { claimSentence, factSentences, type Receipt } from '@claimcheck/core/receipts'
+import { isRead } from '@claimcheck/core/rules'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { pluginWords } from '@claimcheck/core/words/plugins'
 import { vouchedFor } from '@claimcheck/core/words/verdicts'
@@ -77,6 +78,14 @@ export function ClaimPage(props: ClaimPageProps) {
         {claim.nextCheckAt !== null && (
           <p>
             Next check: <Time at={claim.nextCheckAt} />, deadline: <ExactTime at={claim.deadlineAt} />
+          </p>
+        )}
+        {claim.expectedBy !== undefined && (
+          <p>
+            {claim.lastCheck && !isRead(claim.lastCheck)
+              ? 'The destination could not be read, and is tried again: expect a verdict at the latest '
+              : 'Expect a verdict as soon as a check finds what was claimed, and at the latest '}
+            <Time at={claim.expectedBy} />.
           </p>
         )}
         {choice && <ChooseHost {...choice} />}
