@@ -187,7 +187,7 @@ t.test('the examples of the reference answer what they show', async (t) => {
   // The second claim makes the log large enough for every proof.
   async function run(text: string, clientClaimId = 'run-4711'): Promise<JsonObject> {
     const filled = text
-      .replaceAll('http://localhost:8080', url)
+      .replaceAll('https://claims.example.com', url)
       .replaceAll('0123456789abcdef0123456789abcdef01234567', sha)
       .replaceAll(/"claimed_at": "[^"]+"/g, `"claimed_at": "${new Date().toISOString()}"`)
       .replaceAll(/clm_\w+/g, ids.clm)
@@ -206,7 +206,7 @@ t.test('the examples of the reference answer what they show', async (t) => {
       return { summary, pointer: `/paths/${path.replaceAll('/', '~1')}/${method}/responses/${status}` }
     }),
   )
-  const shown = apiPages(openApi).flatMap(({ text }) =>
+  const shown = apiPages(openApi, 'https://claims.example.com').flatMap(({ text }) =>
     text.split(/^## /m).flatMap((part) => {
       const summary = part.split('\n')[0]!
       return examplesIn(part).map((example) => ({ summary, ...example }))
@@ -251,4 +251,16 @@ t.test('an example that shows what is not there would fail', async (t) => {
     '.b[].c is undefined',
     '.e is 1',
   ])
+})
+
+t.test('examples name the address of this service', async (t) => {
+  const { url } = await installation()
+  t.notMatch(url, /localhost:8080$/)
+  let examples = 0
+  for (const path of await allPages()) {
+    const text = await read(path)
+    t.notMatch(text, /localhost:8080/, path)
+    examples += text.split(`${url}/v1/`).length - 1
+  }
+  t.ok(examples > 20, `${examples} examples`)
 })

@@ -28,6 +28,9 @@ interface Source {
   readonly isForeign?: boolean
 }
 
+/** The address of the service in the files of the repository. */
+const EXAMPLE_ADDRESS = 'http://localhost:8080'
+
 const ACTIONS = 'server/docs/actions'
 
 /**
@@ -39,11 +42,14 @@ export function readDocumentation({
   openApi,
   config,
   pages: more,
+  address,
 }: {
   readonly actions: readonly Readable[]
   readonly openApi: OpenApi
   readonly config: Pick<HostConfig, 'verifierPackage'>
   readonly pages: readonly Page[]
+  /** The address of this service, which stands in examples. */
+  readonly address: string
 }) {
   const made = {
     actions: (): Source[] => [
@@ -53,10 +59,11 @@ export function readDocumentation({
         return { path: `actions/${action}`, file: `${ACTIONS}/${action}.md`, text: actionPage(one), isForeign: true }
       }),
     ],
-    api: () => apiPages(openApi),
+    api: () => apiPages(openApi, address),
   }
   const read = ({ path, file, url }: Omit<Page, 'chapter'>): Source => {
-    return { path, file, text: inCommandLineOf(readFileSync(url, 'utf8'), config) }
+    const text = readFileSync(url, 'utf8').replaceAll(EXAMPLE_ADDRESS, address)
+    return { path, file, text: inCommandLineOf(text, config) }
   }
   const sources = CHAPTERS.map(({ title, about, pages }) => ({
     title,

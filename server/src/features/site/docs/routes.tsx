@@ -12,7 +12,7 @@ import { type Documentation, readDocumentation } from './documentation.ts'
 
 export function docsRoutes(
   app: App,
-  { registry, config, features }: Pick<SiteDependencies, 'registry' | 'config' | 'features'>,
+  { registry, config, features, ownAddress }: Pick<SiteDependencies, 'registry' | 'config' | 'features' | 'ownAddress'>,
 ): void {
   const documentation = once(() =>
     readDocumentation({
@@ -20,6 +20,7 @@ export function docsRoutes(
       openApi: app.swagger() as unknown as OpenApi,
       config,
       pages: features.flatMap(({ pages = [] }) => pages),
+      address: ownAddress.url(),
     }),
   )
   const rendered = new Map<string, string>()

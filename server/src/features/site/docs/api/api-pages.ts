@@ -6,7 +6,6 @@ import { type JsonSchema, membersOf, typeOf } from './schema-members.ts'
 
 /** The part of the OpenAPI description that a page uses. */
 export interface OpenApi {
-  readonly servers: readonly { readonly url: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
 }
@@ -51,7 +50,8 @@ const ABOUT: Readonly<Record<string, string>> = {
 // Pages link to one another as files next to those of the repository.
 const FOLDER = 'server/docs/api'
 
-export function apiPages(openApi: OpenApi) {
+/** @param origin the address of the service, which stands in examples */
+export function apiPages(openApi: OpenApi, origin: string) {
   const endpoints = Object.entries(openApi.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
       ([method, operation]): Endpoint => ({ ...operation, method: method.toUpperCase(), path }),
@@ -60,8 +60,6 @@ export function apiPages(openApi: OpenApi) {
   const tags = [...new Set([...Object.keys(ABOUT), ...endpoints.map(({ tags: [tag] }) => tag)])]
   const byTag = tags.map((tag) => ({ tag, endpoints: endpoints.filter(({ tags: [own] }) => own === tag) }))
   const filled = byTag.filter(({ endpoints }) => endpoints.length > 0)
-  const [server] = openApi.servers
-  const origin = server?.url.startsWith('http') ? server.url : 'http://localhost:8080'
   return [
     { path: 'api', file: `${FOLDER}/README.md`, text: overview(filled, origin) },
     ...filled.map(({ tag, endpoints }) => ({
