@@ -7,6 +7,7 @@ import { launchBrowser, looksRight, openPage, type Page, SCREENS } from './brows
 
 const SIZE = 11
 const PAGES = [
+  '/',
   '/docs',
   '/docs/quickstart',
   '/docs/errors',

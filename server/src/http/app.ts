@@ -4,7 +4,7 @@ import { type Authenticate, type Keys, requireCredential, requireKey } from './a
 import { acceptJsonBodies } from './body.ts'
 import { type AllowedOrigins, allowOtherSites, refuseOtherSites } from './cors.ts'
 import { type CostClass, classify, requireCosts } from './costs.ts'
-import { answerNotFound } from './errors.ts'
+import { answerNotFound, type NotFoundPage } from './errors.ts'
 import { type FrameOptions, openFrame } from './frame.ts'
 import type { Gate } from './gate.ts'
 import { cachePublicly, logRequests } from './hooks.ts'
@@ -28,6 +28,8 @@ export interface Access {
   readonly allowedOrigins?: AllowedOrigins
   /** Receives the tree heads of the log that clients witness; by default they witness none. */
   readonly treeHeads?: TreeHeads
+  /** Makes the page for browsers that follow a wrong link. */
+  readonly notFoundPage?: () => Promise<NotFoundPage>
 }
 
 /** The checks of requests between the gate and a route. Any site may read routes of all scopes but `own`; caches may keep `public` ones. */
@@ -60,7 +62,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   // Serializers compiled from schemas would drop members that a schema does not name.
   app.setSerializerCompiler(() => JSON.stringify)
   acceptJsonBodies(app)
-  answerNotFound(app)
+  answerNotFound(app, access.notFoundPage)
   await describeApi(app, options.publicUrl, securitySchemes)
   refuseUndeclaredQueries(app)
   requireCosts(app)

@@ -5,6 +5,7 @@ import { terminalJson } from '@claimcheck/core/words/terminal'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type Issue, ServiceError, type ServiceErrorCode } from '../base/errors.ts'
 import { StorageError } from '../storage/storage.ts'
+import { prefersPage } from './accept.ts'
 import { ambiguityOf, isEnding } from './ambiguous.ts'
 import type { App } from './instance.ts'
 
@@ -42,6 +43,8 @@ const DETAILS: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'the body is larger than 64 KiB',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'the content type must be application/json',
 }
+
+const HTML_TYPE = 'text/html; charset=utf-8'
 
 interface Refusal {
   readonly status: number
@@ -84,12 +87,37 @@ export function answerErrors(app: App): void {
   })
 }
 
-/** Answers 404 to a path without a route before the body is read. Call it after the hooks that refuse requests in any case. */
-export function answerNotFound(app: App): void {
+/** A page for people who follow a wrong link, with its headers. */
+export interface NotFoundPage {
+  readonly headers: Readonly<Record<string, string>>
+  readonly html: string
+}
+
+/** The paths of programs. */
+const OF_PROGRAMS = /^\/(?:v1|\.well-known)(?:\/|$)/
+
+/**
+ * Answers 404 to a path without a route before the body is read. Call it after the hooks that refuse requests in any case.
+ * @param page makes the page for browsers, which programs never get; by default there is none
+ */
+export function answerNotFound(app: App, page?: () => Promise<NotFoundPage>): void {
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.is404) notFound(reply)
-    else done()
+    if (!request.is404) done()
+    else if (page && isForPeople(request)) page().then((one) => sendMissing(reply, one), done)
+    else notFound(reply)
   })
+}
+
+function isForPeople({ url, headers }: FastifyRequest): boolean {
+  return !OF_PROGRAMS.test(url.split('?')[0]!) && prefersPage(headers.accept)
+}
+
+function sendMissing(reply: FastifyReply, { headers, html }: NotFoundPage): void {
+  reply
+    .code(404)
+    .headers({ ...headers, 'cache-control': 'no-store' })
+    .type(HTML_TYPE)
+    .send(html)
 }
 
 /** Escapes characters that a terminal would interpret: an answer may repeat a name out of the request, and clients print it. */

@@ -7,6 +7,7 @@ import type { App } from '../../http/instance.ts'
 import { assetRoutes } from '../../web/assets.ts'
 import { paths, WORKSPACE_PREFIX } from '../../web/console-paths.ts'
 import { pageHeaders } from '../../web/headers.ts'
+import { publicPaths } from '../../web/paths.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
 import { answerErrorsWithPages, answerUnknown } from './error-pages.tsx'
 import { rememberBrowsers } from './known-browser.ts'
@@ -65,9 +66,10 @@ const IN_A_WORKSPACE = [
 ]
 
 export async function consoleRoutes(app: App, services: ConsoleDependencies, gate: Pick<Gate, 'admit'>): Promise<void> {
-  app.get('/', { config: { cost: 'small' }, schema: { hide: true } }, async (_request, reply) =>
-    reply.redirect(paths.home, 302),
-  )
+  if (!services.isActive('site'))
+    app.get(publicPaths.home, { config: { cost: 'small' }, schema: { hide: true } }, async (_request, reply) =>
+      reply.redirect(paths.home, 302),
+    )
   await app.register(async (assets: App) => assetRoutes(assets))
   await app.register(async (pages: App) => {
     await pages.register(cookie)

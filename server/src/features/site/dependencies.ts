@@ -19,5 +19,9 @@ export interface SiteDependencies {
   readonly features: readonly Pick<Feature, 'pages'>[]
   readonly keyDocument: () => Promise<object | string>
   readonly published: () => Promise<ProfileList>
-  readonly config: Pick<HostConfig, 'verifierPackage'> & { readonly securityContact: string | undefined }
+  readonly isActive: (feature: string) => boolean
+  readonly config: Pick<HostConfig, 'verifierPackage'> & {
+    readonly securityContact: string | undefined
+    readonly issuerName: string | undefined
+  }
 }

@@ -1,7 +1,7 @@
 /** Pages for errors of public pages. */
 import type { FastifyError } from 'fastify'
 import type { VNode } from 'preact'
-import { prepareRefusal } from '../../http/errors.ts'
+import { type NotFoundPage, prepareRefusal } from '../../http/errors.ts'
 import type { App } from '../../http/instance.ts'
 import { renderedOnce, sendHtml } from '../../web/document.tsx'
 import { pageHeaders } from '../../web/headers.ts'
@@ -13,6 +13,14 @@ const TITLES: Readonly<Record<number, string>> = {
   404: 'Not found',
   429: 'Too many requests',
   503: 'Not available now',
+}
+
+const missing = renderedOnce((title: string, detail: string) => <ErrorPage title={title} detail={detail} />)
+
+/** Makes the page of an address that does not exist. */
+export function notFoundPage(): NotFoundPage {
+  const detail = 'There is no page at this address: look whether the whole address was copied.'
+  return { headers: pageHeaders(), html: missing(TITLES[404]!, detail) }
 }
 
 type ErrorPageProps = Readonly<Record<'title' | 'detail', string>>
@@ -45,7 +53,7 @@ function ErrorPage({ title, detail }: ErrorPageProps) {
         {detail}
       </p>
       <p>
-        <a href={publicPaths.docs}>Read the documentation</a>, or <a href={publicPaths.home}>go to the console</a>.
+        <a href={publicPaths.docs}>Read the documentation</a>, or <a href={publicPaths.home}>begin at the home page</a>.
       </p>
     </PublicPage>
   )

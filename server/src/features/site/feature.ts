@@ -9,6 +9,7 @@ export const siteFeature = {
   name: 'site',
   needs: ['log', 'receipts'],
   isOptional: true,
+  access: () => ({ notFoundPage: async () => (await import('./error-page.tsx')).notFoundPage() }),
   routes: async (services) => {
     const { siteRoutes } = await import('./site.ts')
     return [{ scope: 'own', cost: 'file', add: (app) => siteRoutes(app, services) }]

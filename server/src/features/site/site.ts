@@ -6,6 +6,7 @@ import { checkerRoutes } from './checker/routes.ts'
 import type { SiteDependencies } from './dependencies.ts'
 import { docsRoutes } from './docs/routes.tsx'
 import { answerErrorsWithPages } from './error-page.tsx'
+import { homeRoutes } from './home/routes.tsx'
 import { logRoutes } from './log/routes.tsx'
 import { receiptPageRoutes } from './receipt/routes.tsx'
 
@@ -20,6 +21,7 @@ export async function siteRoutes(app: App, services: SiteDependencies): Promise<
   })
   answerErrorsWithPages(app)
   checkerRoutes(app)
+  await app.register(async (home: App) => homeRoutes(home, services))
   await app.register(async (docs: App) => docsRoutes(docs, services))
   await app.register(async (log: App) => logRoutes(log, services, commandLine))
   receiptPageRoutes(app, services, commandLine)
