@@ -151,7 +151,7 @@ async function withTokens(t: Test) {
       token_host: host,
       id: 'reader',
       secret: SECRET,
-      key: KEYS.ES256.pem,
+      key: JSON.stringify({ client_email: 'reader@acme.example', private_key: KEYS.RS256.pem }),
       refresh: 'f1rst-refresh',
     }
     const check = outbound.forCheck(
@@ -190,7 +190,7 @@ const BY_CLIENT = { ...TOKEN, grant: 'clientCredentials', clientId: 'id', client
 const GRANTS: readonly (readonly [grant: string, account: object])[] = [
   ['client_credentials', BY_CLIENT],
   ['refresh_token', { ...TOKEN, grant: 'refreshToken', clientId: 'id', refreshToken: 'refresh' }],
-  ['urn:ietf:params:oauth:grant-type:jwt-bearer', { ...TOKEN, grant: 'jwtBearer', privateKey: 'key', issuer: 'id' }],
+  ['urn:ietf:params:oauth:grant-type:jwt-bearer', { ...TOKEN, grant: 'jwtBearer', privateKey: 'key' }],
 ]
 
 t.test('XOAUTH2 by the access token of a declared credential', skip, async (t) => {

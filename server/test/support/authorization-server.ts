@@ -60,7 +60,7 @@ export async function startAuthorizationServer(
       devInteractions: { enabled: false },
       resourceIndicators: { enabled: false },
     },
-    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
     scopes: ['openid', 'offline_access', 'read'],
     rotateRefreshToken: true,
     ttl: { AccessToken: seconds, ClientCredentials: seconds, RefreshToken: 86_400, Grant: 86_400 },

@@ -7,6 +7,7 @@ import {
   repositoryAnswer,
   tagAnswer,
 } from './github-answers.ts'
+import { appAnswer } from './github-apps.ts'
 import {
   checkRuns,
   checkSuites,
@@ -82,6 +83,7 @@ const GITHUB: CodeHostKind = {
     { template: `${RUNS}/{run_id}`, needs: 'actions', answer: workflowRun },
     { template: `${RUNS}/{run_id}/jobs`, needs: 'actions', answer: jobs },
   ],
+  answerFirst: appAnswer,
   graphql: { path: '/graphql', answer: timelineQuery },
   plainRoutes: [{ template: '/rate_limit', answer: ({ standIn }) => ok(rateLimitAnswer(rate(standIn))) }],
   find: ({ owner, repo }) => ({ slug: `${owner}/${repo}` }),

@@ -43,6 +43,8 @@ export interface Token {
   readonly scopes?: string
   /** Whose it is. */
   readonly account?: string
+  /** When it ends; never, when left out. */
+  readonly until?: number
 }
 
 /** What an endpoint is given. */
@@ -102,6 +104,8 @@ export interface CodeHostKind {
   readonly plainRoutes?: readonly Route<PlainCall>[]
   /** Where queries of GraphQL are sent: the path from the origin on, and what one gets. */
   readonly graphql?: { readonly path: string; answer(call: GraphqlCall): Reply }
+  /** Answers a request that carries no token; undefined for one that does. */
+  answerFirst?(request: IncomingMessage, path: string, standIn: StandIn): Promise<Reply | undefined>
   /** Pull requests and issues are counted together. */
   readonly sharesNumbers: boolean
   readonly pullRef?: (number: number) => string

@@ -143,9 +143,10 @@ export class StandIn {
     this.#tokens.set(token.token, token)
   }
 
-  /** As its owner does, or as it runs out. */
-  revokeToken(token: string): void {
-    this.#tokens.delete(token)
+  /** As its owner does, or as it runs out. All tokens, when left out. */
+  revokeToken(token?: string): void {
+    if (token === undefined) this.#tokens.clear()
+    else this.#tokens.delete(token)
   }
 
   /** Those that are not deleted. */
@@ -175,8 +176,14 @@ export class StandIn {
     if (isDated) response.setHeader('date', new Date(this.#now() + clockAheadMs).toUTCString())
     if (await this.faults.strike(request, response)) return
 
+    const first = await this.kind.answerFirst?.(request, url.pathname, this)
+    if (first) {
+      this.#send(request, response, undefined, first, undefined)
+      return
+    }
     const credential = this.kind.tokenIn ? this.kind.tokenIn(request) : bearerIn(request)
-    const token = credential === undefined ? undefined : this.#tokens.get(credential)
+    const known = credential === undefined ? undefined : this.#tokens.get(credential)
+    const token = known && (known.until ?? Number.POSITIVE_INFINITY) > this.#now() ? known : undefined
     if (await this.#serveGit(url, request, response, token)) return
     const isRefused = credential !== undefined && token === undefined
     const { graphql } = this.kind

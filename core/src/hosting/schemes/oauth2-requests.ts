@@ -2,7 +2,7 @@
 import { DestinationError, isDestinationError } from '../../contract/destination-error.ts'
 import { statusError } from '../../contract/http.ts'
 import { utf8 } from '../../encoding.ts'
-import { type JsonObject, type JsonValue, objectIn } from '../../json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../json.ts'
 import { parseUrl } from '../../url.ts'
 import { encodeBase64 } from './hashes.ts'
 import { signingKey, signJwt } from './jwt.ts'
@@ -19,7 +19,7 @@ export type OAuth2Credential = ClientCredentials | RefreshTokenCredential | JwtB
 /** Text in which `{option.<name>}` is what the workspace typed into an option that is not secret. */
 type OptionTemplate = string
 
-/** The client's authentication at the token endpoint. Without a secret and a key it names its id only. */
+/** The client's authentication at the token endpoint. Without a secret it names its id only. */
 interface OAuth2Client {
   /** The name of the option that holds the client's id. */
   readonly clientId: string
@@ -27,24 +27,18 @@ interface OAuth2Client {
   readonly clientSecret?: string
   /** The place of the secret in the request. Defaults to `basic`. */
   readonly authentication?: 'basic' | 'post'
-  /**
-   * The name of the secret option that holds a private key in PEM: `private_key_jwt` of OpenID Connect, signed with RS256 or ES256 as the key has it.
-   */
-  readonly privateKey?: string
-  /** The name of the option that holds the `kid` of the client's private key. */
-  readonly keyId?: string
 }
 
 interface TokenRequest {
   readonly scheme: 'oauth2'
   readonly tokenUrl: OptionTemplate
   readonly scope?: OptionTemplate
-  readonly audience?: OptionTemplate
 }
 
 /** The grant of client credentials (RFC 6749 4.4). */
 export interface ClientCredentials extends TokenRequest, OAuth2Client {
   readonly grant: 'clientCredentials'
+  readonly clientSecret: string
 }
 
 /** The grant of a refresh token (RFC 6749 6). Each refresh may bring another refresh token, which the host stores before it uses the access token. */
@@ -54,17 +48,11 @@ export interface RefreshTokenCredential extends TokenRequest, OAuth2Client {
   readonly refreshToken: string
 }
 
-/** The grant of a JWT (RFC 7523 2.1), signed with RS256 or ES256 by the kind of key. */
+/** The grant of a JWT (RFC 7523 2.1) that a service account of Google signs. */
 export interface JwtBearerCredential extends TokenRequest {
   readonly grant: 'jwtBearer'
-  /** The name of the secret option that holds a private key in PEM, or the JSON file of a service account of Google. */
+  /** The name of the secret option that holds the JSON file of the service account's key. */
   readonly privateKey: string
-  /** The name of the option that holds `iss`. Needless where the JSON file says it. */
-  readonly issuer?: string
-  /** The name of the option that holds `sub`. Defaults to the issuer. */
-  readonly subject?: string
-  /** The name of the option that holds `kid`. Needless where the JSON file says it, if at all. */
-  readonly keyId?: string
 }
 
 /** An installation of a GitHub App. */
@@ -79,8 +67,8 @@ export interface GitHubAppCredential {
   readonly installationId: string
   /** The name of the secret option that holds the app's private key in PEM. */
   readonly privateKey: string
-  /** The permissions of the tokens, out of the installation's. Defaults to all of them, writing included. */
-  readonly permissions?: Readonly<Record<string, 'read'>>
+  /** The most that a token may do: it has those of these permissions that the installation has, and only to read. */
+  readonly permissions: Readonly<Record<string, 'read'>>
 }
 
 type Fields = Readonly<Record<string, string | undefined>>
@@ -149,26 +137,10 @@ async function byClient(
   host: TokenHost,
   grant: Fields,
 ): Promise<Outgoing> {
-  const { clientSecret, privateKey, authentication = 'basic' } = credential
+  const { clientSecret, authentication = 'basic' } = credential
   const url = urlIn(credential.tokenUrl, host)
   const id = host.required(credential.clientId)
-  const fields = { ...grant, scope: textIn(credential.scope, host), audience: textIn(credential.audience, host) }
-  if (privateKey !== undefined) {
-    const key = await signingKey(host.required(privateKey))
-    const assertion = await signJwt(key, host.value(credential.keyId), {
-      iss: id,
-      sub: id,
-      aud: url.href,
-      ...lifetime(host),
-      jti: host.nonce(),
-    })
-    return form(url, {
-      ...fields,
-      client_id: id,
-      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
-      client_assertion: assertion,
-    })
-  }
+  const fields = { ...grant, scope: textIn(credential.scope, host) }
   if (clientSecret === undefined) return form(url, { ...fields, client_id: id })
   const secret = host.required(clientSecret)
   if (authentication === 'post') return form(url, { ...fields, client_id: id, client_secret: secret })
@@ -179,14 +151,13 @@ async function byClient(
 
 async function byAssertion(credential: JwtBearerCredential, host: TokenHost): Promise<Outgoing> {
   const url = urlIn(credential.tokenUrl, host)
-  const key = await signingKey(host.required(credential.privateKey))
-  const issuer = credential.issuer === undefined ? key.issuer : host.required(credential.issuer)
-  if (issuer === undefined) throw new DestinationError('misconfigured')
+  const text = host.required(credential.privateKey)
+  const { private_key: pem, client_email: issuer, private_key_id: keyId } = objectIn(text)
+  if (typeof pem !== 'string' || typeof issuer !== 'string') throw new DestinationError('misconfigured')
   const scope = textIn(credential.scope, host)
-  const assertion = await signJwt(key, host.value(credential.keyId) ?? key.keyId, {
+  const assertion = await signJwt(await signingKey(pem), typeof keyId === 'string' ? keyId : undefined, {
     iss: issuer,
-    sub: host.value(credential.subject) ?? issuer,
-    aud: textIn(credential.audience, host) ?? url.href,
+    aud: url.href,
     // Google reads the scope in the signed claims; RFC 7521 has it in the request.
     ...(scope !== undefined && { scope }),
     ...lifetime(host),
@@ -199,26 +170,36 @@ async function byApp(credential: GitHubAppCredential, host: TokenHost): Promise<
   const id = host.required(credential.installationId)
   if (!/^[0-9]{1,20}$/.test(id)) throw new DestinationError('misconfigured')
   const api = textIn(credential.apiUrl, host)?.replace(/\/+$/, '')
-  const url = parseUrl(`${api}/app/installations/${id}/access_tokens`)
+  const url = parseUrl(`${api}/app/installations/${id}`)
   if (!url) throw new DestinationError('misconfigured')
   const key = await signingKey(host.required(credential.privateKey))
   const jwt = await signJwt(key, undefined, { iss: host.required(credential.appId), ...lifetime(host) })
-  const { permissions } = credential
+  const headers = new Headers({
+    accept: 'application/vnd.github+json',
+    'content-type': 'application/json',
+    'user-agent': 'claimcheck',
+    authorization: `Bearer ${jwt}`,
+  })
+  const installation = await host.exchange({ url, method: 'GET', headers }, { outlives: true })
+  // The app is known by its signature, so a 404 is of an installation that it does not have, or has no more.
+  if (installation.status === 404) throw new DestinationError('unauthorized')
+  const given = objectIn(installation.text)
+  if (installation.status !== 200) throw failure(installation, given, host.now())
+  // GitHub gives no token to a request that names a permission which the installation lacks.
+  const granted = isJsonObject(given.permissions) ? given.permissions : {}
+  const permissions = Object.entries(credential.permissions).filter(([name]) => Object.hasOwn(granted, name))
+  // Without permissions in its body, the request asks for all that the installation has.
+  if (permissions.length === 0) throw new DestinationError('forbidden')
   return {
-    url,
+    url: new URL(`${url.href}/access_tokens`),
     method: 'POST',
-    headers: new Headers({
-      accept: 'application/vnd.github+json',
-      'content-type': 'application/json',
-      'user-agent': 'claimcheck',
-      authorization: `Bearer ${jwt}`,
-    }),
-    body: JSON.stringify(permissions === undefined ? {} : { permissions }),
+    headers,
+    body: JSON.stringify({ permissions: Object.fromEntries(permissions) }),
   }
 }
 
-/** Seconds by which a lifetime begins early, because the token endpoint's clock may be behind. */
-const BEFORE_SECONDS = 60
+/** Seconds by which a lifetime begins early, because the token endpoint's clock may be behind. GitHub takes none longer than ten minutes. */
+const BEFORE_SECONDS = 240
 const AFTER_SECONDS = 300
 
 function lifetime({ now }: TokenHost): { readonly iat: number; readonly exp: number } {

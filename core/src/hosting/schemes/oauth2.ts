@@ -12,19 +12,19 @@ const request = {
   scheme: Type.Literal('oauth2'),
   tokenUrl: template,
   scope: Type.Optional(template),
-  audience: Type.Optional(template),
 }
 const client = {
   clientId: name,
   clientSecret: Type.Optional(name),
   authentication: Type.Optional(Type.Union([Type.Literal('basic'), Type.Literal('post')])),
-  privateKey: Type.Optional(name),
-  keyId: Type.Optional(name),
 }
 const closed = { additionalProperties: false }
 
 const FORMS: Readonly<Record<OAuth2Credential['grant'], TSchema>> = {
-  clientCredentials: Type.Object({ ...request, ...client, grant: Type.Literal('clientCredentials') }, closed),
+  clientCredentials: Type.Object(
+    { ...request, ...client, grant: Type.Literal('clientCredentials'), clientSecret: name },
+    closed,
+  ),
   refreshToken: Type.Object(
     {
       ...request,
@@ -34,17 +34,7 @@ const FORMS: Readonly<Record<OAuth2Credential['grant'], TSchema>> = {
     },
     closed,
   ),
-  jwtBearer: Type.Object(
-    {
-      ...request,
-      grant: Type.Literal('jwtBearer'),
-      privateKey: name,
-      issuer: Type.Optional(name),
-      subject: Type.Optional(name),
-      keyId: Type.Optional(name),
-    },
-    closed,
-  ),
+  jwtBearer: Type.Object({ ...request, grant: Type.Literal('jwtBearer'), privateKey: name }, closed),
   githubApp: Type.Object(
     {
       scheme: request.scheme,
@@ -53,9 +43,10 @@ const FORMS: Readonly<Record<OAuth2Credential['grant'], TSchema>> = {
       appId: name,
       installationId: name,
       privateKey: name,
-      permissions: Type.Optional(
-        Type.Record(Type.String({ pattern: '^[a-z_]{1,64}$' }), Type.Literal('read'), { ...closed, minProperties: 1 }),
-      ),
+      permissions: Type.Record(Type.String({ pattern: '^[a-z_]{1,64}$' }), Type.Literal('read'), {
+        ...closed,
+        minProperties: 1,
+      }),
     },
     closed,
   ),
@@ -71,16 +62,10 @@ export const oauth2: Scheme<OAuth2Credential> = {
       .filter((part) => !part.startsWith(OPTION))
       .map((part) => `names {${part}}: write {option.<name>}`)
     if (!('clientId' in credential)) return unknown
-    const { grant, clientSecret, privateKey, authentication, keyId } = credential
-    return [
-      ...unknown,
-      ...(clientSecret !== undefined && privateKey !== undefined ? ['a client has a secret or a key, not both'] : []),
-      ...(grant === 'clientCredentials' && clientSecret === undefined && privateKey === undefined
-        ? ['clientCredentials needs a clientSecret or a privateKey']
-        : []),
-      ...(authentication !== undefined && clientSecret === undefined ? ['authentication needs a clientSecret'] : []),
-      ...(keyId !== undefined && privateKey === undefined ? ['keyId needs a privateKey'] : []),
-    ]
+    const { clientSecret, authentication } = credential
+    return authentication !== undefined && clientSecret === undefined
+      ? [...unknown, 'authentication needs a clientSecret']
+      : unknown
   },
   async spend(credential, request, host) {
     const token = await tokenOf(credential, host)
@@ -96,17 +81,16 @@ export const oauth2: Scheme<OAuth2Credential> = {
 
 function namedBy(credential: OAuth2Credential): NamedOption[] {
   const secret = (option: string | undefined) => (option === undefined ? [] : [{ name: option, isSecret: true }])
-  const any = (option: string | undefined) => (option === undefined ? [] : [{ name: option }])
-  const { privateKey } = credential
+  const any = (option: string) => [{ name: option }]
   switch (credential.grant) {
     case 'jwtBearer':
-      return [...secret(privateKey), ...[credential.issuer, credential.subject, credential.keyId].flatMap(any)]
+      return secret(credential.privateKey)
     case 'githubApp':
-      return [...secret(privateKey), ...[credential.appId, credential.installationId].flatMap(any)]
+      return [...secret(credential.privateKey), ...any(credential.appId), ...any(credential.installationId)]
     default:
       return [
-        ...[privateKey, credential.clientSecret].flatMap(secret),
-        ...[credential.clientId, credential.keyId].flatMap(any),
+        ...secret(credential.clientSecret),
+        ...any(credential.clientId),
         ...secret(credential.grant === 'refreshToken' ? credential.refreshToken : undefined),
       ]
   }
@@ -114,8 +98,8 @@ function namedBy(credential: OAuth2Credential): NamedOption[] {
 
 function templatesOf(credential: OAuth2Credential): string[] {
   if (credential.grant === 'githubApp') return [credential.apiUrl]
-  const { tokenUrl, scope, audience } = credential
-  return [tokenUrl, scope, audience].filter((text) => text !== undefined)
+  const { tokenUrl, scope } = credential
+  return scope === undefined ? [tokenUrl] : [tokenUrl, scope]
 }
 
 const TOKEN = 'token'
