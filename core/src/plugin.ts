@@ -39,7 +39,7 @@ export {
 } from './contract/fetch.ts'
 export {
   type Answer,
-  type Http,
+  type CallRefusal,
   type JsonAnswer,
   type JsonInit,
   type PageInit,

@@ -11,21 +11,16 @@ export class DestinationError extends Error {
   readonly status?: number
   /** The param that cannot be read, with `unsupported_target`. If undefined, the target cannot be read. */
   readonly param?: string
-  /** The code of the error that a JSON-RPC method answered with. */
-  readonly rpcCode?: number
 
   constructor(
     code: DestinationErrorCode,
-    options: Partial<Pick<DestinationError, 'retryAfterMs' | 'status' | 'param' | 'rpcCode'>> & {
-      readonly cause?: unknown
-    } = {},
+    options: Partial<Pick<DestinationError, 'retryAfterMs' | 'status' | 'param'>> & { readonly cause?: unknown } = {},
   ) {
     super(`could not read the destination: ${code}`, { cause: options.cause })
     this.code = code
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
     if (options.status !== undefined) this.status = options.status
     if (options.param !== undefined) this.param = options.param
-    if (options.rpcCode !== undefined) this.rpcCode = options.rpcCode
   }
 }
 

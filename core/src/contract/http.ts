@@ -38,6 +38,19 @@ export interface JsonAnswer<T> extends Answer {
   readonly value: T
 }
 
+/** An answer to a call that has errors: the one of JSON-RPC, or those of GraphQL, as the destination wrote them. */
+export interface CallRefusal extends Answer {
+  readonly errors: readonly JsonValue[]
+}
+
+export interface CallInit<T extends TSchema> extends Omit<JsonInit<T>, 'also'> {
+  /**
+   * Returns the value that a refusal means, or throws what it means: only the plugin knows what an error says of the outcome. Called also for
+   * statuses without a usual meaning, such as 400. Left out, a refusal is an `unexpected_response`.
+   */
+  refused?(refusal: CallRefusal): Static<T>
+}
+
 /** Requests, each of which throws DestinationError for an answer that says nothing about the outcome. See `statusError`. */
 export interface Http {
   json<T extends TSchema>(
@@ -49,14 +62,20 @@ export interface Http {
   head(url: string, init?: HttpInit): Promise<Answer>
   /** Reads the pages of a list. @throws DestinationError `too_large` for more pages than `most`, which defaults to 10 */
   paginate<T extends TSchema>(url: string, init: PageInit<T>): AsyncIterable<JsonAnswer<Static<T>>>
-  /**
-   * Calls a method of JSON-RPC 2.0 that the manifest declares. A refusal in the answer is an `unexpected_response` with its `rpcCode`: only the
-   * plugin knows which code means absence.
-   * @returns its result
-   */
-  rpc<T extends TSchema>(url: string, method: string, params: JsonValue, init: JsonInit<T>): Promise<Static<T>>
-  /** Sends a GraphQL query whose text the manifest declares. An answer with errors is an `unexpected_response`. @returns its data */
-  graphql<T extends TSchema>(url: string, query: string, variables: JsonObject, init: JsonInit<T>): Promise<Static<T>>
+  /** Calls a method of JSON-RPC 2.0 that the manifest declares. The answer's `value` is its result. */
+  rpc<T extends TSchema>(
+    url: string,
+    method: string,
+    params: JsonValue,
+    init: CallInit<T>,
+  ): Promise<JsonAnswer<Static<T>>>
+  /** Sends a GraphQL query whose text the manifest declares. The answer's `value` is its data; data beside errors is a refusal. */
+  graphql<T extends TSchema>(
+    url: string,
+    query: string,
+    variables: JsonObject,
+    init: CallInit<T>,
+  ): Promise<JsonAnswer<Static<T>>>
 }
 
 const MOST_PAGES = 10
@@ -73,13 +92,11 @@ export function createHttp({
   // Larger answers are read in parts, because parsing one at once would hold up every other check.
   const maxBytes = Math.min(limits?.bodyBytes ?? USUAL_JSON_BYTES, USUAL_ANSWER_BYTES)
 
-  async function read<T extends TSchema>(url: string, init: JsonInit<T>, call?: FetchInit['call']) {
-    const { schema, also = [], ...request } = init
-    const response = await fetch(url, {
-      ...request,
-      headers: { accept: 'application/json', ...request.headers },
-      ...(call && { call }),
-    })
+  const ask = (url: string, request: FetchInit) =>
+    fetch(url, { ...request, headers: { accept: 'application/json', ...request.headers } })
+
+  async function read<T extends TSchema>(url: string, { schema, also = [], ...request }: JsonInit<T>) {
+    const response = await ask(url, request)
     const { status, headers } = response
     const answer = { status, headers, url: response.url }
     if (also.includes(status)) {
@@ -95,15 +112,25 @@ export function createHttp({
     return { ...answer, value: value as Static<T> }
   }
 
-  async function call<T extends TSchema>(url: string, init: JsonInit<T>, sent: NonNullable<FetchInit['call']>) {
-    const { value, status } = await read(url, { ...init, schema: CALL_ANSWER, also: [] }, sent)
-    const body = value as JsonObject
-    const result = 'jsonRpc' in sent ? body.result : body.data
-    // A refusal in the body says nothing about the outcome.
-    const isRefused = ('error' in body && body.error !== null) || 'errors' in body
-    if (isRefused || !Value.Check(init.schema, result))
-      throw new DestinationError('unexpected_response', { status, ...('jsonRpc' in sent ? rpcCodeOf(body) : {}) })
-    return result as Static<T>
+  async function call<T extends TSchema>(
+    url: string,
+    { schema, refused, ...request }: CallInit<T>,
+    sent: NonNullable<FetchInit['call']>,
+  ): Promise<JsonAnswer<Static<T>>> {
+    const response = await ask(url, { ...request, call: sent })
+    const { status, headers } = response
+    const answer = { status, headers, url: response.url }
+    const failure = status === 200 ? undefined : statusError(response, now())
+    if (failure && !(refused && failure.code === 'unexpected_response')) {
+      await response.body?.cancel()
+      throw failure
+    }
+    const members = membersOf((await readJson(response, maxBytes)) as JsonValue)
+    const errors = errorsIn(members)
+    if (errors && refused) return { ...answer, value: refused({ ...answer, errors }) }
+    const value = 'jsonRpc' in sent ? members.result : members.data
+    if (errors || failure || !Value.Check(schema, value)) throw new DestinationError('unexpected_response', { status })
+    return { ...answer, value: value as Static<T> }
   }
 
   return {
@@ -129,13 +156,15 @@ export function createHttp({
   }
 }
 
-function rpcCodeOf({ error }: JsonObject): { readonly rpcCode?: number } {
-  const { code } = isJsonObject(error) ? error : {}
-  return Number.isSafeInteger(code) ? { rpcCode: code as number } : {}
+function membersOf(value: JsonValue): JsonObject {
+  return isJsonObject(value) ? value : {}
 }
 
-/** The shape of an answer to a call: any object. */
-const CALL_ANSWER = { type: 'object' } as unknown as TSchema
+/** The errors in an answer to a call; undefined where it has none. */
+function errorsIn({ error = null, errors }: JsonObject): readonly JsonValue[] | undefined {
+  if (errors !== undefined) return Array.isArray(errors) ? errors : [errors]
+  return error === null ? undefined : [error]
+}
 
 /** The target of the link `next` (RFC 8288). */
 function linkedNext({ headers, url }: Answer): string | undefined {

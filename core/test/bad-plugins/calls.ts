@@ -19,14 +19,15 @@ const NoTicket = Type.Union([Ticket, Type.Null()])
 
 const calls: Pick<Parts, 'project' | 'ticket' | 'stays'> = {
   async project({ http, auth }) {
-    const project = await http.rpc(RPC, 'project.get', { key: 'ACME' }, { schema: Project, auth })
-    return parts.project({ ...fixed(project) })
+    const { value } = await http.rpc(RPC, 'project.get', { key: 'ACME' }, { schema: Project, auth })
+    return parts.project({ ...fixed(value) })
   },
   ticket: async ({ http, auth, claim }) =>
-    (await http.rpc(RPC, 'ticket.get', { number: numberOf(claim.target) }, { schema: NoTicket, auth })) ?? undefined,
+    (await http.rpc(RPC, 'ticket.get', { number: numberOf(claim.target) }, { schema: NoTicket, auth })).value ??
+    undefined,
   async stays({ http, auth, claim }) {
-    const events = await http.rpc(RPC, 'ticket.events', { number: numberOf(claim.target) }, { schema: Events, auth })
-    return events.flatMap(({ kind, at }): Stay[] =>
+    const { value } = await http.rpc(RPC, 'ticket.events', { number: numberOf(claim.target) }, { schema: Events, auth })
+    return value.flatMap(({ kind, at }): Stay[] =>
       kind === 'closed' ? [{ appeared: { notBefore: Date.parse(at), notAfter: Date.parse(at) } }] : [],
     )
   },

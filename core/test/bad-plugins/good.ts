@@ -12,7 +12,6 @@ import {
   defineConnectionType,
   definePlugin,
   defineVerifier,
-  type Http,
   type Observation,
   type Plugin,
   type Stay,
@@ -80,7 +79,7 @@ export const Events = Type.Array(
 export interface Look {
   readonly claim: Claim
   readonly context: CheckContext
-  readonly http: Http
+  readonly http: CheckContext['http']
   readonly auth: Auth
   readonly project: string
   readonly ticket: string

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createHttp, type GuardedFetch } from '@claimcheck/core/hosting'
-import { bearer, statusError } from '@claimcheck/core/plugin'
+import { bearer, type CallRefusal, statusError } from '@claimcheck/core/plugin'
 import type { JsonObject } from '@claimcheck/core/rules'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
@@ -268,12 +268,13 @@ t.test('a page that cannot be read ends the list with its error', async (t) => {
 })
 
 /** Answers a call with this, and tells what was sent. */
-async function called(t: Test, answer: unknown, status = 200) {
+async function called(t: Test, answer: unknown, status = 200, headers: Readonly<Record<string, string>> = {}) {
   const sent: JsonObject[] = []
   const served = await serve(t, async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     sent.push({ method: request.method!, ...JSON.parse(Buffer.concat(chunks).toString()) })
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     answering(answer, status)(request, response)
   })
   return { ...served, sent }
@@ -281,29 +282,62 @@ async function called(t: Test, answer: unknown, status = 200) {
 
 t.test('a call of JSON-RPC gives its result', async (t) => {
   const { http, url, sent } = await called(t, { jsonrpc: '2.0', id: 1, result: { id: 7 }, error: null })
-  t.strictSame(await http.rpc(url, 'thing_get', [1], { schema: Item }), { id: 7 })
+  t.match(await http.rpc(url, 'thing_get', [1], { schema: Item }), { value: { id: 7 }, status: 200, url })
   t.match(sent, [{ jsonrpc: '2.0', id: 1, method: 'thing_get', params: [1] }])
 })
 
-t.test('a refused call of JSON-RPC tells the code of its error', async (t) => {
-  const rows: [error: unknown, rpcCode: number | undefined][] = [
-    [{ code: -32601, message: 'no such method' }, -32601],
-    [{ code: 404 }, 404],
-    [{ code: 'missing' }, undefined],
-    [{ code: 1.5 }, undefined],
-    ['no', undefined],
+t.test('a plugin says what a refused call means, by its errors, its status and its headers', async (t) => {
+  t.plan(8 * 6)
+  const rows: readonly (readonly [answer: unknown, status: number, errors: unknown])[] = [
+    [{ jsonrpc: '2.0', id: 1, error: { code: -32601, message: 'no such method' } }, 200, [{ code: -32601 }]],
+    [{ error: 'no' }, 200, ['no']],
+    [{ result: { id: 7 }, error: { code: 404 } }, 200, [{ code: 404 }]],
+    [{ errors: [{ message: 'one' }, { message: 'two' }] }, 200, [{ message: 'one' }, { message: 'two' }]],
+    [{ data: { id: 7 }, errors: [] }, 200, []],
+    [{ errors: null }, 200, [null]],
+    [{ errors: [{ extensions: { code: 'RATELIMITED' } }] }, 400, [{ extensions: { code: 'RATELIMITED' } }]],
+    [{ error: { code: -32602 } }, 422, [{ code: -32602 }]],
   ]
-  for (const [error, rpcCode] of rows) {
-    const { http, url } = await called(t, { jsonrpc: '2.0', id: 1, error })
-    const refused = await http.rpc(url, 'thing_get', [1], { schema: Item }).catch((thrown) => thrown)
-    t.match({ ...refused }, { code: 'unexpected_response', status: 200 })
-    t.equal(refused.rpcCode, rpcCode)
+  for (const [given, status, errors] of rows) {
+    const { http, url } = await called(t, given, status, { 'retry-after': '30' })
+    const init = {
+      schema: Item,
+      refused(refusal: CallRefusal) {
+        t.match(refusal, { errors, status })
+        t.equal(refusal.headers.get('retry-after'), '30')
+        return { id: 1 }
+      },
+    }
+    t.match(await http.rpc(url, 'thing_get', [], init), { value: { id: 1 }, status })
+    t.match(await http.graphql(url, '{ id }', {}, init), { value: { id: 1 }, status })
+  }
+})
+
+t.test('a plugin has no say where the status tells, where nothing refuses, and in another shape', async (t) => {
+  const rows: readonly (readonly [answer: unknown, status: number, code: string])[] = [
+    [{ error: { code: 1 } }, 401, 'unauthorized'],
+    [{ error: { code: 1 } }, 404, 'forbidden'],
+    [{ error: { code: 1 } }, 429, 'rate_limited'],
+    [{ error: { code: 1 } }, 500, 'unavailable'],
+    [{ id: 1 }, 400, 'unexpected_response'],
+    [{ result: { id: 7 }, data: { id: 7 } }, 400, 'unexpected_response'],
+    [{ result: { id: 'a' } }, 200, 'unexpected_response'],
+    ['<html>', 400, 'unexpected_response'],
+  ]
+  for (const [given, status, code] of rows) {
+    const { http, url } = await called(t, given, status)
+    const init = { schema: Item, refused: () => t.fail('refused is called') as never }
+    await t.rejects(http.rpc(url, 'thing_get', [], init), { name: 'DestinationError', code, status })
+    await t.rejects(http.graphql(url, '{ id }', {}, init), { name: 'DestinationError', code, status })
   }
 })
 
 t.test('a query of GraphQL gives its data', async (t) => {
   const { http, url, sent } = await called(t, { data: { id: 7 } })
-  t.strictSame(await http.graphql(url, 'query($n: Int) { id }', { n: 1 }, { schema: Item }), { id: 7 })
+  t.match(await http.graphql(url, 'query($n: Int) { id }', { n: 1 }, { schema: Item }), {
+    value: { id: 7 },
+    status: 200,
+  })
   t.match(sent, [{ method: 'POST', query: 'query($n: Int) { id }', variables: { n: 1 } }])
 })
 
@@ -319,12 +353,12 @@ const refusals: [what: string, answer: unknown, code: string, status?: number][]
   ['text', '"no"', 'unexpected_response'],
   ['HTML', '<html>', 'unexpected_response'],
   ['another status', { result: { id: 7 }, data: { id: 7 } }, 'unavailable', 500],
-  ['a status that only other requests may ask for', { result: { id: 7 }, data: { id: 7 } }, 'forbidden', 404],
+  ['a status of its own', { result: { id: 7 }, data: { id: 7 } }, 'forbidden', 404],
 ]
 for (const [what, answer, code, status = 200] of refusals) {
   t.test(`a call that is answered with ${what} could not read: ${code}`, async (t) => {
     const { http, url } = await called(t, answer, status)
-    const init = { schema: Item, also: [404] }
+    const init = { schema: Item }
     await t.rejects(http.rpc(url, 'thing_get', [], init), { name: 'DestinationError', code, status })
     await t.rejects(http.graphql(url, '{ id }', {}, init), { name: 'DestinationError', code, status })
   })

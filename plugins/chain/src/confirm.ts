@@ -28,8 +28,8 @@ export const confirm = defineVerifier({
   limits: { requests: 40, bodyBytes: MOST_BYTES, timeMs: 30_000 },
   normalize: ({ target, params }) => ({ target, params: normalizeParams(params) }),
   async check(claim, context): Promise<Observation<Facts>> {
-    const { connection, http, previous } = context
-    const node = nodeOf(http, connection!.options as Options)
+    const { connection, previous } = context
+    const node = nodeOf(context, connection!.options as Options)
     // The final block is read first, so that what is read later is judged by one that is older.
     const finalized = await node.finalized()
     const waiting = stillWaiting(previous.at(-1)?.observation, finalized)

@@ -41,13 +41,13 @@ export const connectionType = defineConnectionType({
   fits: ({ chain_id }, { target }) => target === `eip155:${chain_id}`,
   refusesHidden: true,
   identified: true,
-  async probe(options, { http }) {
+  async probe(options, context) {
     const { key: _, ...withoutKey } = options
-    const node = nodeOf(http, options)
+    const node = nodeOf(context, options)
     const identity = await node.identity()
     await node.finalized()
     // Reads without the key, too: anybody may read what a node answers then.
-    const isRead = options.key !== undefined && (await isRefused(() => nodeOf(http, withoutKey).identity()))
+    const isRead = options.key !== undefined && (await isRefused(() => nodeOf(context, withoutKey).identity()))
     return { proves: isRead ? 'works' : 'reached', scopes: [], warnings: [], identity }
   },
 })

@@ -1,13 +1,16 @@
 /** Reads a node of a chain by JSON-RPC. */
 import {
   type Auth,
+  type CheckContext,
   credential,
   DestinationError,
-  type Http,
-  isDestinationError,
+  type DestinationErrorCode,
   type JsonValue,
+  retryAfterMs,
+  type Static,
   type TSchema,
   Type,
+  Value,
 } from '@claimcheck/core/plugin'
 import type { Options } from './connection.ts'
 
@@ -47,8 +50,17 @@ const Receipt = Type.Object({
   logs: Type.Array(Type.Object({ address: Address, topics: Type.Array(Word) })),
 })
 
+const RpcError = Type.Object({ code: Type.Integer() })
+
 /** Code of JSON-RPC for params that a method does not take, such as a tag that the node does not know. */
 const INVALID_PARAMS = -32602
+
+/** The meaning of codes by which nodes refuse calls for a time, in answers of status 200, too (EIP-1474). */
+const MEANINGS: Readonly<Record<number, DestinationErrorCode>> = {
+  429: 'rate_limited',
+  [-32005]: 'rate_limited',
+  [-32002]: 'unavailable',
+}
 
 /** A block's number, hash and time. */
 export interface BlockHead {
@@ -60,10 +72,28 @@ export interface BlockHead {
 
 export type Node = ReturnType<typeof nodeOf>
 
-export function nodeOf(http: Http, options: Options) {
+export function nodeOf({ http, now }: Pick<CheckContext, 'http' | 'now'>, options: Options) {
   const { url, auth } = endpointOf(options)
-  const call = <T extends TSchema>(method: (typeof METHODS)[number], params: JsonValue, schema: T) =>
-    http.rpc(url, method, params, { schema, auth })
+
+  /** Calls a method. @param refused returns the value that another code than those of `MEANINGS` means, or throws */
+  async function call<T extends TSchema>(
+    method: (typeof METHODS)[number],
+    params: JsonValue,
+    schema: T,
+    refused: (code: number) => Static<T> = unexpected,
+  ): Promise<Static<T>> {
+    const { value } = await http.rpc(url, method, params, {
+      schema,
+      auth,
+      refused({ errors: [error], status, headers }) {
+        const code = Value.Check(RpcError, error) ? error.code : unexpected()
+        const meaning = MEANINGS[code]
+        if (meaning === undefined) return refused(code)
+        throw new DestinationError(meaning, { status, retryAfterMs: retryAfterMs(headers, now()) })
+      },
+    })
+    return value
+  }
 
   return {
     /**
@@ -73,24 +103,18 @@ export function nodeOf(http: Http, options: Options) {
     async identity(): Promise<string | undefined> {
       const id = await call('eth_chainId', [], Quantity)
       if (String(BigInt(id)) !== options.chain_id) throw new DestinationError('misconfigured')
-      const first = await call('eth_getBlockByNumber', ['0x0', false], orNull(Block)).catch((error: unknown) => {
-        if (isDestinationError(error) && error.rpcCode !== undefined) return null
-        throw error
-      })
+      const first = await call('eth_getBlockByNumber', ['0x0', false], orNull(Block), () => null)
       return first === null ? undefined : `eip155:${options.chain_id}/${headOf(first).hash}`
     },
 
     /** Reads the newest final block. @throws DestinationError `misconfigured` where the node knows none by that name */
     async finalized(): Promise<BlockHead> {
-      try {
-        const block = await call('eth_getBlockByNumber', ['finalized', false], orNull(Block))
-        if (block === null) throw new DestinationError('unavailable')
-        return headOf(block)
-      } catch (error) {
-        if (isDestinationError(error) && error.rpcCode === INVALID_PARAMS)
-          throw new DestinationError('misconfigured', { cause: error })
-        throw error
-      }
+      const block = await call('eth_getBlockByNumber', ['finalized', false], orNull(Block), (code) => {
+        if (code === INVALID_PARAMS) throw new DestinationError('misconfigured')
+        return unexpected()
+      })
+      if (block === null) throw new DestinationError('unavailable')
+      return headOf(block)
     },
 
     async block(number: number): Promise<BlockHead | undefined> {
@@ -150,6 +174,10 @@ export function nodeOf(http: Http, options: Options) {
       return (await call('eth_getCode', [account, quantity(number)], Type.String({ pattern: '^0x' }))) !== '0x'
     },
   }
+}
+
+function unexpected(): never {
+  throw new DestinationError('unexpected_response')
 }
 
 /** The address and the credential of a node's calls. */

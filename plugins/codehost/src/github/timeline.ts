@@ -1,10 +1,9 @@
 /**
  * Reads GitHub's timeline of an issue or a pull request by GraphQL, which lists the kinds of events that are asked for, from the newest on, and says
- * which base or head there was before a change. Only with a token; a server may not offer it.
+ * which base or head there was before a change. Only with credentials; a server may not offer it.
  */
 
 import {
-  bearer,
   type CheckContext,
   type DestinationError,
   isDestinationError,
@@ -13,8 +12,9 @@ import {
   Type,
 } from '@claimcheck/core/plugin'
 import { ownerAndName } from '../connection-options.ts'
-import { nullable, orNull, type RestAccess } from '../rest.ts'
+import { nullable, orNull } from '../rest.ts'
 import type { IssueEvent } from './answers.ts'
+import type { GitHubAccess } from './api.ts'
 
 const VARIABLES = '($owner: String!, $name: String!, $number: Int!, $before: String)'
 const CHANGES_OF_STATE = `
@@ -104,20 +104,21 @@ export interface Thread {
  * @returns undefined where GraphQL does not tell them, or not back to what is enough
  */
 export async function readTimeline(
-  { baseUrl, token }: RestAccess,
+  { baseUrl, auth }: GitHubAccess,
   { kind, number, repository }: Thread,
   { http, cache }: Pick<CheckContext, 'http' | 'cache'>,
   isEnough: (oldest: IssueEvent) => boolean,
 ): Promise<Timeline | undefined> {
   const url = graphqlUrl(baseUrl)
   const key = `github no graphql ${baseUrl}`
-  if (token === undefined || url === undefined || cache.get(key) === true) return undefined
+  if (auth === undefined || url === undefined || cache.get(key) === true) return undefined
   const query = kind === 'issue' ? ISSUE_QUERY : PULL_REQUEST_QUERY
   const [owner, name] = ownerAndName(repository.name)
-  const init = { schema: TimelineAnswer, auth: bearer(token) }
+  const init = { schema: TimelineAnswer, auth }
   try {
     return await readBackwards(isEnough, async (before) => {
-      const { repository: shown } = await http.graphql(url, query, { owner, name, number, before }, init)
+      const { value } = await http.graphql(url, query, { owner, name, number, before }, init)
+      const { repository: shown } = value
       const thread = kind === 'issue' ? shown?.issue : shown?.pullRequest
       return shown?.databaseId === repository.id ? thread?.timelineItems : undefined
     })

@@ -1,14 +1,13 @@
 /** Asks Linear's GraphQL API, which refuses with `errors` in answers of status 200 and 400, also beside data. */
 import {
+  type CallRefusal,
   type CheckContext,
   DestinationError,
   type DestinationErrorCode,
   header,
   type JsonObject,
-  readJson,
   retryAfterMs,
   type Static,
-  statusError,
   type TSchema,
   Type,
   Value,
@@ -36,7 +35,6 @@ export const QUERIES = [ISSUE_QUERY, VIEWER_QUERY]
 
 const Code = Type.Optional(Type.String())
 const Errors = Type.Array(Type.Object({ extensions: Type.Optional(Type.Object({ code: Code, type: Code })) }))
-const Answer = Type.Object({ errors: Type.Optional(Errors), data: Type.Optional(Type.Unknown()) })
 
 /** The meaning of Linear's errors by their code, or by the type that its SDK reads. Others say that the answer was not expected. */
 const MEANINGS: ReadonlyMap<string | undefined, DestinationErrorCode> = new Map([
@@ -53,39 +51,27 @@ const MEANINGS: ReadonlyMap<string | undefined, DestinationErrorCode> = new Map(
   ['invalid input', 'forbidden'],
 ])
 
-const LARGEST_ANSWER_BYTES = 1024 * 1024
-
-export function openLinear(api_key: string, { fetch, now }: Pick<CheckContext, 'fetch' | 'now'>, reads: Reads) {
+export function openLinear(api_key: string, { http, now }: Pick<CheckContext, 'http' | 'now'>, reads: Reads) {
   return {
     /** Sends a query. @throws DestinationError for an answer with errors, whatever data it has, and for one of another shape */
-    async ask<T extends TSchema>(graphql: string, variables: JsonObject, schema: T): Promise<Static<T>> {
-      const response = await fetch(LINEAR_API, {
-        headers: { accept: 'application/json' },
+    async ask<T extends TSchema>(query: string, variables: JsonObject, schema: T): Promise<Static<T>> {
+      const { value, headers } = await http.graphql(LINEAR_API, query, variables, {
+        schema,
         auth: header('Authorization', api_key),
-        call: { graphql, variables },
+        refused(refusal) {
+          throw errorOf(refusal, now())
+        },
       })
-      const { status, headers } = response
-      if (status !== 200 && status !== 400) {
-        await response.body?.cancel()
-        throw statusError(response, now())
-      }
-      const answer = await readJson(response, LARGEST_ANSWER_BYTES)
       reads.note(headers)
-      if (!Value.Check(Answer, answer)) throw new DestinationError('unexpected_response', { status })
-      const { errors, data } = answer as Static<typeof Answer>
-      if (errors) throw refusal(errors, response, now())
-      if (status !== 200 || !Value.Check(schema, data)) throw new DestinationError('unexpected_response', { status })
-      return data as Static<T>
+      return value
     },
   }
 }
 
-function refusal(
-  errors: Static<typeof Errors>,
-  { status, headers }: Pick<Response, 'status' | 'headers'>,
-  now: number,
-): DestinationError {
-  const codes = errors.map(({ extensions: { code, type } = {} }) => MEANINGS.get(code) ?? MEANINGS.get(type))
+function errorOf({ errors, status, headers }: CallRefusal, now: number): DestinationError {
+  const codes = Value.Check(Errors, errors)
+    ? errors.map(({ extensions: { code, type } = {} }) => MEANINGS.get(code) ?? MEANINGS.get(type))
+    : []
   // One error that is not known leaves open what the others are about.
   const code = codes.every((one) => one === codes[0]) ? codes[0] : undefined
   const wait = code === 'rate_limited' ? waitMs(headers, now) : undefined
