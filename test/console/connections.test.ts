@@ -1,11 +1,13 @@
 // Test run: slow
 /** The connections screen: destinations are tried before they are connected, and their secrets never come back. */
+import { generateKeyPairSync } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { SHELF } from '@claimcheck/server/plugins/shelf-table'
 import t from 'tap'
 import { silence, status } from '../destinations/faults.ts'
 import { startGitHub } from '../destinations/forge/github.ts'
+import { addApp, tokensGiven } from '../destinations/forge/github-apps.ts'
 import { afterFile } from '../support/after-file.ts'
 import { Client } from '../support/client.ts'
 import { connect as connectUntested } from '../support/connect.ts'
@@ -120,6 +122,47 @@ t.test('a token that is refused is not saved, and the right one then is', async 
     t.notMatch((await owner.get(at)).html, SECRETS)
   }
   t.equal(host.claimcheck.registry.connectionTypes().length, 7)
+})
+
+t.test('GitHub is connected by an app in place of a token', async (t) => {
+  const { host, owner, workspaceId, path, connections, connect } = await workspace()
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const permissions = { contents: 'write', metadata: 'read' } as const
+  addApp(github, { id: 12345, publicKey, installations: [{ id: 678, repositories, permissions }] })
+  t.match(
+    textOf((await owner.get(`${path}/new/github`)).html),
+    /Token optional .* App optional In place of a token: .* Installation optional .* Private key optional .*Give a token, or a GitHub App\./,
+  )
+  // Browsers take the ends of lines out of what is pasted into such a field.
+  const key = String(privateKey.export({ type: 'pkcs1', format: 'pem' })).replaceAll('\n', '')
+  const ids = { option_base_url: github.url, option_app_id: '12345', option_installation_id: '678' }
+  for (const [fields, problem] of [
+    [{ option_private_key: '' }, /Not connected: the options of the connection cannot work as they are/],
+    [{ option_private_key: 'no-token-text' }, /Not connected: the options of the connection cannot work as they are/],
+    [{ option_private_key: key, option_installation_id: '679' }, /Not connected: the destination refused the cred/],
+    [{ option_private_key: key, option_installation_id: 'x' }, /enter the number of the installation/i],
+    [{ option_private_key: key, try: 'acme/none' }, /these credentials may not see it/],
+  ] as const) {
+    const refused = await connect({ ...ids, try: PRIVATE, ...fields })
+    t.equal(refused.status, 422)
+    t.match(textOf(refused.html), problem)
+    t.notMatch(refused.html, /PRIVATE KEY|-token-text/)
+  }
+  const connected = await connect({ ...ids, option_private_key: key, try: PRIVATE })
+  t.equal(connected.path, `${path}?done=connected`)
+  t.match(textOf(connected.html), `Base URL ${github.url} App 12345 Installation 678 Verifies`)
+  t.notMatch(connected.html, /PRIVATE KEY|class="notice warning"/)
+  const [stored] = await connections.list(workspaceId)
+  t.match(stored, { options: { app_id: '12345', installation_id: '678' }, expiresAt: null, scopes: [] })
+  t.notMatch(JSON.stringify(stored), 'PRIVATE KEY')
+
+  const [repository] = repositories
+  const sha = await repository!.commit()
+  await repository!.push('main', sha)
+  const client = new Client(host, workspaceId, (await host.claimcheck.keys.create(workspaceId, 'test')).key)
+  const claim = { action: 'codehost.commit.push', target: PRIVATE, params: { sha, branch: 'main' } }
+  t.match(await client.decided((await client.submit(claim)).body.claim_id), { verdict: 'verified' })
+  for (const given of tokensGiven(github)) t.strictSame(given, { contents: 'read', metadata: 'read' })
 })
 
 t.test('a form that is sent twice while its destination is tried connects once', async (t) => {
@@ -270,14 +313,14 @@ t.test('other credentials are tried before they take the place of those that ran
   t.match(listed.html, `href="${path}/${id}/credentials"`)
   const asked = await owner.get(`${path}/${id}/credentials`)
   t.match(textOf(asked.html), `Replace the credentials of GitHub, acme Base URL ${github.url} Owners acme`)
-  t.match(asked.html, /<input[^>]*name="option_token"[^>]*required[^>]*type="password"/)
+  t.match(asked.html, /<input[^>]*name="option_token"[^>]*type="password"/)
   t.notMatch(asked.html, /name="option_(base_url|owners)"|-token-text/, 'secrets alone are asked for')
 
   const replace = (fields: Record<string, string>) => owner.post(`${path}/${id}/credentials`, fields)
   for (const [fields, problem] of [
     [{ option_token: WRONG }, /Not replaced: the destination refused the credentials\. Enter the secrets again\./],
     [{ option_token: WRONG, insist: 'yes' }, /Not replaced: the destination refused the credentials/],
-    [{}, /Not replaced: correct the fields below\..* This is required\./],
+    [{}, /Not replaced: .*at least one secret/],
   ] as const) {
     const refused = await replace(fields)
     t.equal(refused.status, 422)

@@ -150,7 +150,7 @@ t.test('the secrets of connections are marked', async (t) => {
     Object.entries(connections.get(provider)!.options.properties)
       .filter(([, schema]) => isSecret(schema))
       .map(([name]) => name)
-  t.same(secretsOf('github'), ['token'])
+  t.same(secretsOf('github'), ['token', 'private_key'])
   t.same(secretsOf('git'), ['password'])
 })
 

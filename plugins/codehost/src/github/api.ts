@@ -1,6 +1,6 @@
 /** Reads GitHub's REST API: in one version, with every answer checked against a schema, and with conditional requests. */
 import {
-  bearer,
+  type Auth,
   type CheckContext,
   DestinationError,
   type Instant,
@@ -10,8 +10,15 @@ import {
   type TSchema,
   Value,
 } from '@claimcheck/core/plugin'
-import { httpFailure, type RestAccess } from '../rest.ts'
+import { httpFailure } from '../rest.ts'
 import { FailureAnswer } from './answers.ts'
+
+export interface GitHubAccess {
+  /** The address of the REST API, without a slash at its end. */
+  readonly baseUrl: string
+  /** Left out for what anyone may read. */
+  readonly auth?: Auth | undefined
+}
 
 /** A status whose meaning depends on the request. */
 export type Refusal = 403 | 404 | 409 | 410 | 422
@@ -52,7 +59,7 @@ const HEADERS = { accept: 'application/vnd.github+json', 'x-github-api-version':
 export type GitHubApi = ReturnType<typeof createGitHubApi>
 
 export function createGitHubApi(
-  { baseUrl, token }: RestAccess,
+  { baseUrl, auth }: GitHubAccess,
   { fetch, now, cache }: Pick<CheckContext, 'fetch' | 'now'> & Partial<Pick<CheckContext, 'cache'>>,
 ) {
   async function find<T extends TSchema>(
@@ -65,7 +72,7 @@ export function createGitHubApi(
     const known = cache?.get(key) as Remembered | undefined
     const response = await fetch(url, {
       headers: known ? { ...HEADERS, 'if-none-match': known.etag } : HEADERS,
-      auth: bearer(token),
+      auth,
     })
     const { status, headers } = response
     // The value was checked when it was remembered: a URL is always read with the same schema.

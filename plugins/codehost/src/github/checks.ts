@@ -2,9 +2,9 @@
 import { type CheckContext, DestinationError, type Instant, type Mark } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, withoutBlame } from '../code-host.ts'
 import { missingCommitMark } from '../forgetting.ts'
-import type { RestAccess } from '../rest.ts'
 import { latestOf } from '../times.ts'
 import { CheckRunsAnswer } from './answers.ts'
+import type { GitHubAccess } from './api.ts'
 import {
   type CheckList,
   entriesOf,
@@ -21,7 +21,11 @@ import { findNamedChecks } from './named-checks.ts'
 import { type ClaimedRepository, claimedRepository, KEEPS_OBJECTS_MS } from './repository.ts'
 import { readWorkflowRuns, type WorkflowRuns } from './workflow-runs.ts'
 
-export async function findChecks(access: RestAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
+export async function findChecks(
+  access: GitHubAccess,
+  query: ChecksQuery,
+  context: CheckContext,
+): Promise<FoundChecks> {
   const claimed = await claimedRepository(access, query, context)
   const lists = openLists(claimed, query, context)
   // A branch cannot be called like a commit of 40 characters; like one of 64, which GitHub does not have, it can.

@@ -19,8 +19,7 @@ import {
 } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
 import { isMadeAfter, markOf, matchesPusher } from '../forgetting.ts'
-import type { RestAccess } from '../rest.ts'
-import { createGitHubApi } from './api.ts'
+import { createGitHubApi, type GitHubAccess } from './api.ts'
 import {
   type CommitHistory,
   type Contains,
@@ -44,7 +43,11 @@ const MAX_COMPARISONS = 16
 /** Limit of the pages that are read of the log of a branch that has the commit, to find when it came. */
 const MAX_LOG_PAGES_ON_BRANCH = 10
 
-export async function findCommit(access: RestAccess, query: CommitQuery, context: CheckContext): Promise<FoundCommit> {
+export async function findCommit(
+  access: GitHubAccess,
+  query: CommitQuery,
+  context: CheckContext,
+): Promise<FoundCommit> {
   const { repository: slug, branch } = query
   ownerAndName(slug)
   const api = createGitHubApi(access, context)

@@ -3,16 +3,17 @@
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundIssue, Held, Issue, NumberQuery } from '../code-host.ts'
 import { isInWindow } from '../forgetting.ts'
-import { type RestAccess, unexpectedAnswer } from '../rest.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { atLast, logTime } from '../times.ts'
 import { IssueAnswer, type IssueEvent } from './answers.ts'
+import type { GitHubAccess } from './api.ts'
 import { type EventLog, readEvents } from './events.ts'
 import { markOfMissingIssue } from './numbers.ts'
 import { type ClaimedRepository, claimedRepository } from './repository.ts'
 
 const REASONS = ['completed', 'not_planned', 'duplicate'] as const
 
-export async function findIssue(access: RestAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {
+export async function findIssue(access: GitHubAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {
   const claimed = await claimedRepository(access, query, context)
   const { api, repository, found } = claimed
   const { number } = query

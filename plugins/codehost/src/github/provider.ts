@@ -1,5 +1,5 @@
 /** Connects to GitHub: github.com or an Enterprise server. */
-import { type Instant, secret, Type } from '@claimcheck/core/plugin'
+import { type Auth, bearer, credential, type Instant, type Static, secret, Type } from '@claimcheck/core/plugin'
 import { closedObject } from '../actions/fields.ts'
 import {
   baseUrl,
@@ -11,10 +11,10 @@ import {
   ownerAndName,
   proveBy,
   repositoryTrial,
-  restAccess,
+  withoutTrailingSlash,
 } from '../connection-options.ts'
 import { RateLimitAnswer, RepositoryAnswer } from './answers.ts'
-import { createGitHubApi } from './api.ts'
+import { createGitHubApi, type GitHubAccess } from './api.ts'
 import { findChecks } from './checks.ts'
 import { findCommit } from './find-commit.ts'
 import { findIssue } from './issue.ts'
@@ -26,6 +26,29 @@ const ENTERPRISE_PATH = '/api/v3'
 
 const GitHubOptions = closedObject({
   token: Type.Optional(secret({ description: 'A token that can read the repositories.' })),
+  app_id: Type.Optional(
+    Type.String({
+      title: 'App',
+      pattern: '^[0-9A-Za-z.]+$',
+      'x-pattern-help': 'enter the number of the app, or its client ID',
+      maxLength: 64,
+      description: 'In place of a token: the ID of a GitHub App, or its client ID.',
+      examples: ['1234567'],
+    }),
+  ),
+  installation_id: Type.Optional(
+    Type.String({
+      title: 'Installation',
+      pattern: '^[0-9]+$',
+      'x-pattern-help': 'enter the number of the installation',
+      maxLength: 20,
+      description: "The ID of the app's installation, which is at the end of the address of its page.",
+      examples: ['87654321'],
+    }),
+  ),
+  private_key: Type.Optional(
+    secret({ title: 'Private key', description: 'A private key of the app, in PEM.', maxLength: 8192 }),
+  ),
   base_url: Type.Optional(
     baseUrl(
       `The base URL of the REST API: \`https://<host>/api/v3\` for an Enterprise server. When left out: \`${PUBLIC_API}\`.`,
@@ -34,11 +57,13 @@ const GitHubOptions = closedObject({
   owners: Owners,
 })
 
-const HELP = `Create a fine-grained personal access token with access to the repositories concerned. Of its permissions, give only "read", and only
+const HELP = `Give a token, or a GitHub App. Either needs access to the repositories concerned, and of its permissions only "read", and only
 those of what agents claim: "Contents" for pushes, merges and releases; "Pull requests", with "Contents", for pull requests; "Issues" for issues;
 "Actions" and "Commit statuses" for checks. "Metadata" is always among them. It must see all branches: a branch that is hidden from it looks deleted.
-Fine-grained tokens cannot read what other apps than GitHub Actions report about the commits of private repositories: claims of such checks, and claims that name
-no checks, need a token that can also write. Public repositories need no token, but without one GitHub allows only few requests.`
+The token is a fine-grained personal access token: it cannot read what other apps than GitHub Actions report about the commits of private repositories.
+Claims of such checks, and claims that name no checks, need an app with "Checks", or a token that can also write. The app needs no webhook: install it,
+and make a private key. Its permissions that write are left out of what this connection uses. Public repositories need neither, but without one GitHub
+allows only few requests.`
 
 const UNKNOWN_RIGHTS = 'GitHub does not tell what this token can do: make sure that it can only read.'
 
@@ -47,10 +72,42 @@ function isReadScope(scope: string): boolean {
   return scope.startsWith('read:') || scope === 'user:email'
 }
 
+/** The permissions of an app's tokens, as far as the app has them. */
+const READ: Readonly<Record<string, 'read'>> = Object.fromEntries(
+  ['actions', 'checks', 'contents', 'issues', 'metadata', 'pull_requests', 'statuses'].map((name) => [name, 'read']),
+)
+
+const appAt = (apiUrl: string) => ({
+  scheme: 'oauth2' as const,
+  grant: 'githubApp' as const,
+  apiUrl,
+  appId: 'app_id',
+  installationId: 'installation_id',
+  privateKey: 'private_key',
+  permissions: READ,
+})
+
+/** Takes the access from a connection's options. Where a part of an app is missing, the host calls the first request `misconfigured`. */
+function accessOf({
+  base_url,
+  token,
+  app_id,
+  installation_id,
+  private_key,
+}: Static<typeof GitHubOptions>): GitHubAccess {
+  return { baseUrl: withoutTrailingSlash(base_url ?? PUBLIC_API), auth: authOf() }
+
+  function authOf(): Auth | undefined {
+    if ((app_id ?? installation_id ?? private_key) === undefined) return bearer(token)
+    return credential(base_url === undefined ? 'app' : 'app_at_base_url')
+  }
+}
+
 export const github = defineCodeHost({
   provider: 'github',
   title: 'GitHub',
   options: GitHubOptions,
+  credentials: { app: appAt(PUBLIC_API), app_at_base_url: appAt('{option.base_url}') },
   help: HELP,
   trial: repositoryTrial('`owner/name`', 'acme/api'),
   async probe(access, context) {
@@ -60,20 +117,22 @@ export const github = defineCodeHost({
     const headers = 'value' in answer ? answer.headers : undefined
     const granted = headers && grantedScopes(headers)
     const scopes = granted ?? []
+    // The tokens of an app end after an hour, and can only read: the host makes them so.
+    const isToken = access.auth?.scheme === 'bearer'
     return {
       proves: await proveBy(context.target, (repository) =>
         api.get(`/repos/${ownerAndName(repository).join('/')}`, RepositoryAnswer),
       ),
-      expiresAt: headers && expiryOf(headers),
+      expiresAt: isToken && headers ? expiryOf(headers) : undefined,
       scopes,
       warnings: [
         excessWarning(scopes, isReadScope),
         // GitHub tells the scopes of classic tokens alone.
-        granted === undefined && access.token !== undefined && UNKNOWN_RIGHTS,
+        granted === undefined && isToken && UNKNOWN_RIGHTS,
       ],
     }
   },
-  access: (options) => restAccess(options, PUBLIC_API),
+  access: accessOf,
   names: githubNames,
   readers: {
     commit: findCommit,

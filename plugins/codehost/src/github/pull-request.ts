@@ -12,9 +12,10 @@ import {
   type PullRequestField,
 } from '../code-host.ts'
 import { byHostsClock, isInWindow } from '../forgetting.ts'
-import { type RestAccess, unexpectedAnswer } from '../rest.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { atLast, laterOf, logTime } from '../times.ts'
 import { type IssueEvent, PullRequestAnswer } from './answers.ts'
+import type { GitHubAccess } from './api.ts'
 import { BASE_CHANGES, type EventLog, FORCED, readEvents } from './events.ts'
 import { markOfMissingPull } from './numbers.ts'
 import { readPushLog } from './push-log.ts'
@@ -25,7 +26,7 @@ const MOST_LOG_PAGES = 10
 const MOST_FORCED = 8
 
 export async function findPullRequest(
-  access: RestAccess,
+  access: GitHubAccess,
   query: NumberQuery,
   context: CheckContext,
 ): Promise<FoundPullRequest> {

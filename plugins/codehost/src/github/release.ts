@@ -2,9 +2,10 @@
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundRelease, KeptName, Release, ReleaseQuery } from '../code-host.ts'
-import { type RestAccess, unexpectedAnswer } from '../rest.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { AssetsAnswer, ReleaseAnswer, ReleasesAnswer } from './answers.ts'
+import type { GitHubAccess } from './api.ts'
 import { type ClaimedRepository, claimedRepository, WITHOUT_LOG_AGE_MS } from './repository.ts'
 
 /** Number of files from which on a release may be shown with some of them alone: then they are listed. */
@@ -13,7 +14,7 @@ const FILES_WITH_RELEASE = 30
 const NEWEST = 5
 
 export async function findRelease(
-  access: RestAccess,
+  access: GitHubAccess,
   query: ReleaseQuery,
   context: CheckContext,
 ): Promise<FoundRelease> {

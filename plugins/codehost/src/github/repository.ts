@@ -9,9 +9,9 @@ import {
 import { isReachable } from '../ancestry.ts'
 import type { RepositoryQuery } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { escapePath, type RestAccess, unexpectedAnswer } from '../rest.ts'
+import { escapePath, unexpectedAnswer } from '../rest.ts'
 import { BranchesAnswer, CommitAnswer, ComparisonAnswer, RefAnswer, RepositoryAnswer, TagAnswer } from './answers.ts'
-import { createGitHubApi, type GitHubApi } from './api.ts'
+import { createGitHubApi, type GitHubAccess, type GitHubApi } from './api.ts'
 import { readPushLog, readRemovals } from './push-log.ts'
 
 /** The age that GitHub's answers may have. Milliseconds. */
@@ -47,7 +47,7 @@ export type ClaimedRepository = Awaited<ReturnType<typeof claimedRepository>>
 
 /** Reads the claimed repository once for all claims that wait for it. @throws DestinationError as `readRepository` */
 export async function claimedRepository(
-  access: RestAccess,
+  access: GitHubAccess,
   { repository: slug }: Pick<RepositoryQuery, 'repository'>,
   context: CheckContext,
 ) {
