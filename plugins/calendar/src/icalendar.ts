@@ -1,4 +1,5 @@
 /** Reads events of iCalendar (RFC 5545): lines that are folded, components, times in zones, and durations. */
+import { type Observance, offsetsOf } from './definition.ts'
 import { type Property, parseLine, unfold } from './line.ts'
 import { type Moment, readMoments, textOf } from './moment.ts'
 import { hasFirst } from './series.ts'
@@ -129,21 +130,41 @@ function zonesIn({ children }: Component): ZoneOf {
   return (tzid) => {
     if (!zones.has(tzid) && zones.size < MOST_ZONES) {
       const own = definitions.filter((one) => valueIn(one, 'TZID') === tzid)
-      zones.set(tzid, findZone(tzid, own.map(offsetsIn)))
+      zones.set(
+        tzid,
+        findZone(
+          tzid,
+          own.map(({ children }) => offsetsOf(children.map(observanceOf))),
+        ),
+      )
     }
     return zones.get(tzid)
   }
 }
 
-/** The offsets that a definition of a zone has, in milliseconds. */
-function offsetsIn({ children }: Component): readonly number[] {
-  return children.flatMap((part) => {
-    const [, sign, hours, minutes, seconds = '0'] =
-      /^([+-])(\d\d)(\d\d)(\d\d)?$/.exec(valueIn(part, 'TZOFFSETTO') ?? '') ?? []
-    if (sign === undefined) return []
-    const size = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000
-    return [sign === '-' ? -size : size]
-  })
+/** Reads a part of a zone's definition, whose times are those of clocks without a zone. */
+function observanceOf(part: Component): Observance {
+  const timesOf = (name: string) =>
+    part.properties
+      .filter((property) => property.name === name)
+      .flatMap((property) => readMoments(property, () => undefined))
+      .map((moment) => (moment?.kind === 'floating' ? moment.local : undefined))
+  const [start, ...others] = timesOf('DTSTART')
+  return {
+    offset: offsetIn(part),
+    start: others.length === 0 ? start : undefined,
+    dates: timesOf('RDATE'),
+    rules: part.properties.filter(({ name }) => name === 'RRULE').map(({ value = '' }) => value),
+  }
+}
+
+/** The offset that begins with a part of a zone's definition, in milliseconds. */
+function offsetIn(part: Component): number | undefined {
+  const [, sign, hours, minutes, seconds = '0'] =
+    /^([+-])(\d\d)(\d\d)(\d\d)?$/.exec(valueIn(part, 'TZOFFSETTO') ?? '') ?? []
+  if (sign === undefined) return undefined
+  const size = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000
+  return sign === '-' ? -size : size
 }
 
 function propertyOf({ properties }: Component, name: string): Property | undefined {

@@ -1,8 +1,11 @@
 /** Time zones by their IANA names, with the rules that this machine knows. */
+import type { OffsetOf } from './definition.ts'
 
 export interface Zone {
   /** The instant at which the clocks of the zone show a time; not a number where the object's own definition says otherwise than this machine. */
   instantOf(local: number): number
+  /** The time that the clocks of the zone show at an instant. */
+  localOf(at: number): number
 }
 
 /** Finds a zone by a TZID; undefined for one that is not known. */
@@ -12,10 +15,10 @@ const LONGEST_TZID = 255
 
 /**
  * Finds a zone by a TZID: the name itself, or the name at the end of a longer one, such as `/mozilla.org/20070129_1/Europe/Berlin`.
- * @param definitions the offsets of each VTIMEZONE that the object has for it; one that lacks the offset of a time defines another zone of this name
+ * @param definitions each VTIMEZONE that the object has for it; one that has another offset at a time defines another zone of this name
  * @returns undefined for a name that IANA does not have
  */
-export function findZone(tzid: string, definitions: readonly (readonly number[])[]): Zone | undefined {
+export function findZone(tzid: string, definitions: readonly OffsetOf[]): Zone | undefined {
   if (tzid.length > LONGEST_TZID) return undefined
   const parts = tzid.split('/').filter((part) => part !== '')
   const isPlain = !tzid.startsWith('/')
@@ -29,8 +32,9 @@ export function findZone(tzid: string, definitions: readonly (readonly number[])
   return {
     instantOf(local) {
       const at = local - offsetOf(local, offsetAt)
-      return definitions.every((offsets) => offsets.includes(offsetAt(at))) ? at : Number.NaN
+      return definitions.every((own) => own(local) === offsetAt(at)) ? at : Number.NaN
     },
+    localOf: (at) => at + offsetAt(at),
   }
 }
 

@@ -33,17 +33,27 @@ async function timesOf(data: string) {
 
 const of = (lines: Readonly<Record<string, string>>) => iCalendar({ UID, ...lines })
 const berlin = (time: string) => `;TZID=Europe/Berlin:${time}`
-const zone = (name: string, ...offsets: string[]) =>
-  [
-    `BEGIN:VTIMEZONE`,
-    `TZID:${name}`,
-    ...offsets.flatMap((offset) => ['BEGIN:STANDARD', `TZOFFSETTO:${offset}`, 'END:STANDARD']),
-  ]
-    .concat('END:VTIMEZONE', '')
-    .join('\r\n')
-const within = (data: string, lines: string) => data.replace('BEGIN:VEVENT', `${lines}BEGIN:VEVENT`)
-
 const inBerlin = of({ DTSTART: berlin('20261201T100000'), DTEND: berlin('20261201T110000') })
+type Part = readonly [offset: string, start: string, ...lines: readonly string[]]
+/** The definition of a zone by parts with their offset, the time at which they begin first, and lines beside. */
+const zone = (name: string, ...parts: readonly Part[]) =>
+  [
+    'BEGIN:VTIMEZONE',
+    `TZID:${name}`,
+    ...parts.flatMap(([offset, start, ...lines]) => [
+      ...['BEGIN:STANDARD', `DTSTART:${start}`, ...lines, `TZOFFSETTO:${offset}`, 'END:STANDARD'],
+    ]),
+    'END:VTIMEZONE',
+    '',
+  ].join('\r\n')
+const yearly = (by: string, until = '') => `RRULE:FREQ=YEARLY;${by}${until && `;UNTIL=${until}`}`
+const SUMMER = ['+0200', '19810329T020000', yearly('BYMONTH=3;BYDAY=-1SU')] as const
+const WINTER = ['+0100', '19961027T030000', yearly('BYMONTH=10;BYDAY=-1SU')] as const
+/** As some write the last Sunday. */
+const BY_DAYS = yearly('BYDAY=SU;BYMONTH=10;BYMONTHDAY=25,26,27,28,29,30,31')
+const within = (data: string, lines: string) => data.replace('BEGIN:VEVENT', `${lines}BEGIN:VEVENT`)
+const defined = (...parts: readonly Part[]) => within(inBerlin, zone('Europe/Berlin', ...parts))
+
 const UNREADABLE = { code: 'unexpected_response' }
 const UNKNOWN = { starts: undefined, ends: undefined, mark: 'may_have_been' }
 
@@ -52,8 +62,34 @@ const ROWS: readonly [title: string, data: string, times: object][] = [
   ['UTC', of({ DTSTART: '20261201T090000Z', DTEND: '20261201T100000Z' }), { starts: NINE, ends: TEN }],
   ['a name with a prefix', inBerlin.replaceAll('=Europe', '=/example.org/2026_1/Europe'), { starts: NINE, ends: TEN }],
   ['a quoted name', inBerlin.replaceAll('Europe/Berlin', '"Europe/Berlin"'), { starts: NINE, ends: TEN }],
-  ['a definition that agrees', within(inBerlin, zone('Europe/Berlin', '+0100', '+0200')), { starts: NINE, ends: TEN }],
-  ['a definition that disagrees', within(inBerlin, zone('Europe/Berlin', '-0500')), UNKNOWN],
+  ['a definition that agrees', defined(SUMMER, WINTER), { starts: NINE, ends: TEN }],
+  ['one with a rule by the days of the month', defined(SUMMER, ['+0100', WINTER[1], BY_DAYS]), { starts: NINE }],
+  [
+    'one whose rules ended, with later ones',
+    defined(['+0100', '19800928T030000', yearly('BYMONTH=9;BYDAY=-1SU', '19950924T010000Z')], ...[SUMMER, WINTER], [
+      '+0300',
+      '19450524T020000',
+      'RDATE:19450524T020000',
+    ]),
+    { starts: NINE, ends: TEN },
+  ],
+  [
+    'one by dates',
+    defined(SUMMER, ['+0100', '19961027T030000', 'RDATE:20251026T030000,20261025T030000']),
+    { starts: NINE },
+  ],
+  ['one of one offset', defined(['+0100', '19700101T000000']), { starts: NINE, ends: TEN }],
+  ['a definition that disagrees', defined(['-0500', '19700101T000000']), UNKNOWN],
+  ['one that has winter in summer', defined(['+0200', WINTER[1], WINTER[2]], ['+0100', SUMMER[1], SUMMER[2]]), UNKNOWN],
+  ['one whose winter ended', defined(SUMMER, ['+0100', WINTER[1], `${WINTER[2]};UNTIL=20201025T010000Z`]), UNKNOWN],
+  ['one whose winter begins later', defined(SUMMER, ['+0100', '20271031T030000', WINTER[2]]), UNKNOWN],
+  ['one whose offsets begin together', defined(['+0200', '19700101T000000'], ['+0100', '19700101T000000']), UNKNOWN],
+  [
+    'one with a rule that is not of the year',
+    defined(SUMMER, ['+0100', WINTER[1], 'RRULE:FREQ=MONTHLY;INTERVAL=12;BYDAY=-1SU']),
+    UNKNOWN,
+  ],
+  ['one with a part that does not say when', defined(SUMMER, ['+0100', 'soon', WINTER[2]]), UNKNOWN],
   ['a name of Windows', inBerlin.replaceAll('Europe/Berlin', 'W. Europe Standard Time'), UNKNOWN],
   ['a name of nobody', inBerlin.replaceAll('Europe/Berlin', 'Home'), UNKNOWN],
   [
@@ -98,7 +134,7 @@ const ROWS: readonly [title: string, data: string, times: object][] = [
   ['a name of ICU that is not IANA\u2019s', inBerlin.replaceAll('Europe/Berlin', 'BST'), UNKNOWN],
   [
     'two definitions of which one disagrees',
-    within(inBerlin, zone('Europe/Berlin', '+0100') + zone('Europe/Berlin', '-0500')),
+    within(defined(SUMMER, WINTER), zone('Europe/Berlin', ['-0500', '19700101T000000'])),
     UNKNOWN,
   ],
   [
@@ -127,6 +163,14 @@ const ROWS: readonly [title: string, data: string, times: object][] = [
       ['taken out by a rule', { EXRULE: 'FREQ=DAILY' }],
       ['behind the end', { RRULE: 'FREQ=DAILY;UNTIL=20261130T090000Z' }],
       ['behind the last day', { RRULE: 'FREQ=DAILY;UNTIL=20261130' }],
+      ['of another day than its rule', { RRULE: 'FREQ=WEEKLY;BYDAY=MO,WE' }],
+      ['of another Tuesday than its rule', { RRULE: 'FREQ=MONTHLY;BYDAY=2TU,-1TU' }],
+      ['of another day of the month', { RRULE: 'FREQ=MONTHLY;BYMONTHDAY=2,-1' }],
+      ['of another month', { RRULE: 'FREQ=YEARLY;BYMONTH=11' }],
+      ['of another hour', { RRULE: 'FREQ=DAILY;BYHOUR=9' }],
+      ['by its place in a set', { RRULE: 'FREQ=MONTHLY;BYDAY=TU;BYSETPOS=1' }],
+      ['by its week', { RRULE: 'FREQ=YEARLY;BYWEEKNO=49' }],
+      ['of a rule that has a part twice', { RRULE: 'FREQ=WEEKLY;BYDAY=TU;BYDAY=MO' }],
     ] as const
   ).map(([what, lines]): [string, string, object] => [
     `a series whose first event is ${what}`,
@@ -141,6 +185,13 @@ const ROWS: readonly [title: string, data: string, times: object][] = [
     ),
     UNKNOWN,
   ],
+  ...['FREQ=WEEKLY;BYDAY=MO,TU', 'FREQ=MONTHLY;BYDAY=1TU', 'FREQ=MONTHLY;BYDAY=-5TU', 'FREQ=MONTHLY;BYMONTHDAY=1,-31']
+    .concat('FREQ=YEARLY;BYMONTH=12;BYDAY=+1TU', 'FREQ=DAILY;BYHOUR=10;BYMINUTE=0;BYSECOND=0', 'freq=weekly;byday=tu')
+    .map((rule): [string, string, object] => [
+      `a series whose rule takes in its first event: ${rule}`,
+      of({ DTSTART: berlin('20261201T100000'), RRULE: rule }),
+      { starts: NINE },
+    ]),
   [
     'a series without its second and third event',
     iCalendar(

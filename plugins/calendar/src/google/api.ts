@@ -8,6 +8,7 @@ const Time = Type.Optional(
   Type.Object({
     date: Type.Optional(Type.String({ format: 'date' })),
     dateTime: Type.Optional(Type.String({ format: 'date-time' })),
+    timeZone: Text,
   }),
 )
 /** An event. One that was deleted has its id alone for certain. */

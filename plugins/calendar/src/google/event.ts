@@ -71,8 +71,17 @@ function beginsAtStart({ id, start, recurrence = [] }: Event, others: readonly E
       properties.flatMap((property) => property ?? []),
       changed.map(({ originalStartTime }) => momentOf(originalStartTime)),
       (tzid) => findZone(tzid, []),
+      localOf(start),
     )
   )
+}
+
+/** The time of the clocks in the event's own zone, which its rules are about; not a number where Google names none. */
+function localOf(time: Event['start']): number {
+  const { date = '', dateTime, timeZone = '' } = time ?? {}
+  if (dateTime === undefined) return Date.parse(date)
+  const at = Date.parse(dateTime)
+  return Number.isNaN(at) ? at : (findZone(timeZone, [])?.localOf(at) ?? Number.NaN)
 }
 
 function momentOf(time: Event['start']): Moment | undefined {

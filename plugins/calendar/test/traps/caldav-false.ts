@@ -315,6 +315,10 @@ const OTHERWISE: readonly Row[] = [
 ]
 
 const SERIES = 'RRULE:FREQ=DAILY;COUNT=1'
+const SUMMER_IN_WINTER = zoneOf('Europe/Berlin').replaceAll(
+  /TZOFFSETTO:\+0([12])00/g,
+  (_, hours) => `TZOFFSETTO:+0${3 - Number(hours)}00`,
+)
 /** An object that readers take in two ways, or an event that no calendar shows. */
 const DISGUISED: readonly Row[] = (
   [
@@ -327,6 +331,11 @@ const DISGUISED: readonly Row[] = (
       ),
     ],
     ['a series that ends before it begins', objectOf({ lines: ['RRULE:FREQ=DAILY;UNTIL=20260315T140000Z'] })],
+    ['a series whose rule is of another day', objectOf({ lines: ['RRULE:FREQ=WEEKLY;BYDAY=TU,WE'] })],
+    [
+      'a zone with the offsets of summer in winter',
+      calendarOf(SUMMER_IN_WINTER, eventOf({ times: inZone('Europe/Berlin', '20260316T150000', '20260316T153000') })),
+    ],
     ['two starts', objectOf({ times: [...TIMES, 'DTSTART:20260317T090000Z'] })],
     ['an end, and a duration of nine hours', objectOf({ times: [...TIMES, 'DURATION:PT9H'] })],
     ['two states', objectOf({ lines: ['STATUS:CONFIRMED', 'STATUS:CANCELLED'] })],

@@ -262,6 +262,18 @@ const CONTENT: readonly Row[] = [
     ...put(calendarOf(exception, series)),
     params,
   })),
+  row(TRUE, 'a series on Mondays', 'its first event is of its rule', () => ({
+    ...put(
+      calendarOf(
+        zoneOf('Europe/Berlin'),
+        eventOf({
+          times: inZone('Europe/Berlin', '20260316T150000', '20260316T153000'),
+          lines: ['RRULE:FREQ=WEEKLY;COUNT=6;BYDAY=MO'],
+        }),
+      ),
+    ),
+    params,
+  })),
   row(TRUE, 'a series whose zone comes last', 'RFC 5545 puts components into no order', () => ({
     ...put(
       calendarOf(

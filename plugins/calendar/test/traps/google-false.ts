@@ -301,6 +301,7 @@ const OTHERWISE: readonly Row[] = [
 const EMPTIED: readonly Row[] = (
   [
     ['by its rule', agenda().insert(0, { recurrence: ['RRULE:FREQ=DAILY;COUNT=1', 'EXDATE:20260316T140000Z'] })],
+    ['as its rule is of another day', agenda().insert(0, { recurrence: ['RRULE:FREQ=WEEKLY;BYDAY=TU'] })],
     [
       'in its zone',
       agenda().insert(0, { recurrence: ['RRULE:FREQ=DAILY', 'EXDATE;TZID=Europe/Berlin:20260316T150000'] }),

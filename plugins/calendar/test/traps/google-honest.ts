@@ -66,6 +66,14 @@ const PLAIN: readonly Row[] = [
     }),
     params,
   })),
+  row(TRUE, 'a series on Tuesdays, told in UTC', 'its rule is about the days of its own zone', () => ({
+    ...made({
+      start: { dateTime: '2026-03-16T14:00:00Z', timeZone: 'Pacific/Auckland' },
+      end: { dateTime: '2026-03-16T14:30:00Z', timeZone: 'Pacific/Auckland' },
+      recurrence: ['RRULE:FREQ=WEEKLY;BYDAY=TU'],
+    }),
+    params,
+  })),
   row(TRUE, 'a day', 'start.date and end.date, which is exclusive', () => ({
     ...made({ start: { date: '2026-03-16' }, end: { date: '2026-03-17' } }),
     params: claimOf({ uid: UID, start: '2026-03-16', end: '2026-03-17' }),
