@@ -29,6 +29,9 @@ const MOST_FOUND = 50
 /** Limit of the addresses of all messages whose recipients are compared. */
 const MOST_RECIPIENTS = 5000
 
+/** Limit of the mailboxes of sent messages, and of the namespaces, each of which is compared with each. */
+const MOST_NAMES = 500
+
 /** A message of the mailbox. */
 export interface Copy {
   readonly uid: number
@@ -73,7 +76,7 @@ export async function readCapabilities(session: Session): Promise<ReadonlySet<st
 
 /**
  * Finds the names of the mailboxes of sent messages of this account, by their special use (RFC 6154).
- * @throws DestinationError `forbidden` where there is none: without that mark no mailbox is known to have what was sent
+ * @throws DestinationError `forbidden` where there is none: without that mark no mailbox is known to have what was sent; `too_large` for very many
  */
 export async function findSent(session: Session, capabilities: ReadonlySet<string>): Promise<string[]> {
   const canSelect = capabilities.has('SPECIAL-USE') && capabilities.has('LIST-EXTENDED')
@@ -85,6 +88,7 @@ export async function findSent(session: Session, capabilities: ReadonlySet<strin
       ? [{ name, isBelow: typeof delimiter === 'string' && name.includes(delimiter) }]
       : []
   })
+  if (found.length > MOST_NAMES) throw new DestinationError('too_large')
   const isShared = found.some(({ isBelow }) => isBelow) ? await sharedNames(session, capabilities) : () => false
   const own = found.map(({ name }) => name).filter((name) => !isShared(name))
   if (own.length === 0) throw new DestinationError('forbidden')
@@ -100,6 +104,7 @@ async function sharedNames(session: Session, capabilities: ReadonlySet<string>):
     .flatMap(listOf)
     .map((namespace) => listOf(namespace)[0])
     .filter((prefix) => typeof prefix === 'string' && prefix !== '') as string[]
+  if (prefixes.length > MOST_NAMES) throw new DestinationError('too_large')
   return (name) => prefixes.some((prefix) => name.startsWith(prefix))
 }
 

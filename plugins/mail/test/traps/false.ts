@@ -238,6 +238,18 @@ export const FALSE: readonly Row[] = [
     params,
     troubles: { namespaces: '(("" "/")) NIL (("Public/" "/"))' },
   })),
+  row(UNKNOWABLE, 'hundreds of mailboxes of sent messages', 'nobody has so many', () => {
+    const account = home()
+    for (let user = 0; user < 501; user++) account.create(-DAY, `shared.${user}.Sent`, { attributes: ['\\Sent'] })
+    return { account, params }
+  }),
+  row(UNKNOWABLE, 'hundreds of namespaces', 'each would be compared with each mailbox', () => ({
+    account: home().create(-DAY, 'shared.bob.Sent', { attributes: ['\\Sent'] }),
+    params,
+    troubles: {
+      namespaces: `(("" ".")) (${Array.from({ length: 501 }, (_, at) => `("user${at}." ".")`).join('')}) NIL`,
+    },
+  })),
   row(UNKNOWABLE, 'nothing, in a mailbox that the program fills', 'a message can be sent without a copy', () => ({
     account: home(),
     params,
