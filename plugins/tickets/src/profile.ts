@@ -72,7 +72,7 @@ const Facts = Type.Object(
     issue_id: id('Issue', '^[0-9A-Za-z-]+$', "The tracker's own id of the issue, which a move does not change."),
     key: id('Key', KEY, 'The key that the issue has now; for Redmine its number.'),
     status: id('Status', STATUS, 'The status in which it was when it was read.'),
-    category: category({ title: 'Category', description: 'The category of that status.' }),
+    category: category({ title: 'Category', description: 'The category of that status when it was read.' }),
     changed_at: Type.Optional(
       Type.String({
         title: 'Moved at',
@@ -124,10 +124,10 @@ export const profile: ActionProfile<typeof Params, typeof Facts> = {
       from: 'Before that it was in status {from}.',
       status: 'When it was read, it was in status {status}.',
       category: {
-        open: 'That status is of the category open.',
-        in_progress: 'That status is of the category in progress.',
-        done: 'That status is of the category done.',
-        canceled: 'That status is of the category canceled.',
+        open: 'When it was read, that status was of the category open.',
+        in_progress: 'When it was read, that status was of the category in progress.',
+        done: 'When it was read, that status was of the category done.',
+        canceled: 'When it was read, that status was of the category canceled.',
       },
       key: 'Its key is {key} now.',
       preexisting: { true: 'It came into that state long before the claim: the claim may be about an earlier move.' },
