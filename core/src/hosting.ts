@@ -51,6 +51,7 @@ export { type CredentialMemory, createCredentialMemories } from './hosting/crede
 export {
   type ClientCertificate,
   type Connected,
+  certificateOf,
   credentialProblems,
   hostOptionProblems,
   unboundSecrets,

@@ -152,19 +152,33 @@ export function optionReader({ options }: Pick<Connected, 'options'>): Pick<Toke
   }
 }
 
-/** A client's certificate and private key, in PEM. */
+/** A client's certificate and private key, and the authorities that its destination's certificate comes from, in PEM. */
 export interface ClientCertificate {
-  readonly certificate: string
-  readonly key: string
+  readonly certificate?: string | undefined
+  readonly key?: string | undefined
+  readonly authority?: string | undefined
 }
 
-/** The certificate that each request to the destination is sent with. @throws DestinationError `misconfigured` for one without its key */
+/** The certificates that each request to the destination is sent with. @throws DestinationError `misconfigured` for one without its key */
 export function certificateOf(connected: Omit<Connected, 'memory'> | undefined): ClientCertificate | undefined {
   const declared = Object.values(connected?.credentials ?? {}).find(isCertificate)
   if (!connected || !declared) return undefined
-  const { value, required } = optionReader(connected)
-  if (value(declared.certificate) === undefined && value(declared.key) === undefined) return undefined
-  return { certificate: required(declared.certificate), key: required(declared.key) }
+  const { value } = optionReader(connected)
+  const [certificate, key, authority] = [declared.certificate, declared.key, declared.authority].map((option) =>
+    inLines(value(option)),
+  )
+  if ((certificate === undefined) !== (key === undefined)) throw new DestinationError('misconfigured')
+  return certificate === undefined && authority === undefined ? undefined : { certificate, key, authority }
+}
+
+const PEM = /-----BEGIN ([A-Z0-9 ]{1,40})-----([A-Za-z0-9+/=\s]*)-----END \1-----/g
+
+/** Writes PEM in lines again: browsers take their ends out of what is pasted into a field for a secret, and TLS needs them. */
+function inLines(pem: string | undefined): string | undefined {
+  return pem?.replace(PEM, (_, label: string, base64: string) => {
+    const lines = base64.replaceAll(/\s/g, '').match(/.{1,64}/g) ?? []
+    return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n')
+  })
 }
 
 function isCertificate(credential: Credential): credential is CertificateCredential {

@@ -74,6 +74,7 @@ export async function sendOn(
     agent: false,
     cert: clientCertificate?.certificate,
     key: clientCertificate?.key,
+    ca: clientCertificate?.authority,
   })
   outgoing.end(body)
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]

@@ -2,7 +2,7 @@
  * Guards all outgoing requests: https to public addresses only, with limits on time and size. Private and plain http
  * destinations are reached only when the operator names them in ALLOW_PRIVATE. Plugins get read-only requests.
  */
-import { createPrivateKey } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import {
   type ClientCertificate,
@@ -155,22 +155,28 @@ export function createOutbound(
 }
 
 /**
- * Refuses a client certificate that is malformed, or does not fit its key. The error of TLS would repeat parts of it.
+ * Refuses certificates that are malformed, or do not fit their key. The error of TLS would repeat parts of them.
  * @throws DestinationError `misconfigured`
  */
 function requireUsable(certificate: ClientCertificate): void {
   try {
+    const { key, authority } = certificate
     // A key with a passphrase is refused: TLS would try the empty one, with as many rounds of computing as the key says.
-    const { asymmetricKeyDetails: { modulusLength = 0 } = {} } = createPrivateKey(certificate.key)
+    const { asymmetricKeyDetails: { modulusLength = 0 } = {} } = key === undefined ? {} : createPrivateKey(key)
     if (modulusLength > MOST_MODULUS_BITS) throw new Error('the key is too long')
+    // TLS takes a text without a certificate for no authority at all.
+    if (authority !== undefined) new X509Certificate(authority)
     createSecureContext(tlsOf(certificate))
   } catch {
     throw new DestinationError('misconfigured')
   }
 }
 
-function tlsOf(certificate: ClientCertificate | undefined) {
-  return certificate ? { cert: certificate.certificate, key: certificate.key } : {}
+function tlsOf({ certificate, key, authority }: ClientCertificate = {}) {
+  return {
+    ...(certificate !== undefined && key !== undefined && { cert: certificate, key }),
+    ...(authority !== undefined && { ca: authority }),
+  }
 }
 
 /**

@@ -30,6 +30,14 @@ const Options = Type.Object(
     key: Type.Optional(
       secret({ title: 'Key', description: 'The key of the client certificate, in PEM.', maxLength: PEM_LENGTH }),
     ),
+    authority: Type.Optional(
+      secret({
+        title: 'Certificate authority',
+        description:
+          'The certificate of the authority of the API server, in PEM: `certificate-authority-data` of a kubeconfig, decoded from Base64. When left out: those that this service trusts.',
+        maxLength: PEM_LENGTH,
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -47,7 +55,9 @@ export const connectionType = defineConnectionType<typeof Options>({
   provider: 'kubernetes',
   title: 'Kubernetes',
   options: Options,
-  credentials: { tls: { scheme: 'clientCertificate', certificate: 'certificate', key: 'key' } },
+  credentials: {
+    tls: { scheme: 'clientCertificate', certificate: 'certificate', key: 'key', authority: 'authority' },
+  },
   help: HELP,
   baseUrl: ({ base_url }) => base_url.replace(/\/+$/, ''),
   fits: ({ cluster }, { target }) => {

@@ -4,6 +4,7 @@
  */
 
 import {
+  certificateOf,
   clockReading,
   heldToIdentity,
   requireOrigin,
@@ -275,6 +276,7 @@ export function createCheckRunner({
     const type = registry.connectionType(provider)
     const refreshes = connection ? connections.refreshesOf(connection) : undefined
     const connected = type && connectedBy(type, connection, refreshes)
+    if (isListed) refuseOwnAuthority(connected)
     const hold = (seen: Observation) => {
       const held = type?.identified
         ? heldToIdentity(seen, connection?.knownIdentity ?? undefined, claim.submittedAt, earlierRead?.sentAt)
@@ -391,4 +393,9 @@ function toGiven({ id, provider, options, knownIdentity }: OpenConnection): Conn
 /** Picks the part of a claim that a verifier sees. */
 export function toClaim({ action, target, params, claimedAt, deadlineAt, submittedAt }: ClaimRow): Claim {
   return { action, target, params, claimedAt, deadlineAt, submittedAt }
+}
+
+/** Refuses an authority of the connection's own at a listed address: who chooses it can be that destination, for this connection alone. */
+function refuseOwnAuthority(connected: Parameters<typeof certificateOf>[0]): void {
+  if (certificateOf(connected)?.authority !== undefined) throw new DestinationError('misconfigured')
 }

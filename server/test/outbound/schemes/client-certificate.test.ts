@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import type { TLSSocket } from 'node:tls'
+import { rootCertificates, type TLSSocket } from 'node:tls'
 import { bearer, credential, header } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'
 import { findProgram } from '../../../../test/support/programs.ts'
@@ -19,13 +19,16 @@ function through(
   t: Test,
   url: string,
   options: object = { certificate: INNER.cert, key: INNER.key, token: 't0ken-of-it' },
+  ca: string | null = AUTHORITY,
 ) {
   return spendingAt(t, {
     url,
-    credentials: { tls: { scheme: 'clientCertificate', certificate: 'certificate', key: 'key' } },
+    credentials: {
+      tls: { scheme: 'clientCertificate', certificate: 'certificate', key: 'key', authority: 'authority' },
+    },
     options: { ...options },
-    secret: ['certificate', 'key', 'token'],
-    ca: AUTHORITY,
+    secret: ['certificate', 'key', 'token', 'authority'],
+    ...(ca !== null && { ca }),
   })
 }
 
@@ -88,6 +91,9 @@ t.test('what is no certificate, or lacks its key, does not connect, and no error
     { certificate: INNER.cert, key: LOCKED.replaceAll('ENCRYPTED ', '') },
     { certificate: INNER.cert },
     { key: INNER.key },
+    { authority: 'no certificate' },
+    { authority: INNER.key },
+    { certificate: INNER.cert, key: INNER.key, authority: AUTHORITY.replaceAll('A', '!') },
   ]) {
     const error = await through(t, url, options)()
       .fetch(url)
@@ -95,6 +101,39 @@ t.test('what is no certificate, or lacks its key, does not connect, and no error
     t.equal((error as { code: string }).code, 'misconfigured')
     t.notOk(JSON.stringify(error, Object.getOwnPropertyNames(error)).includes('PRIVATE KEY'))
   }
+})
+
+t.test('what browsers make of PEM is a certificate, too', async (t) => {
+  const { url } = await mutual(t)
+  const inOneLine = ({ cert, key }: typeof INNER) => ({ certificate: oneLine(cert), key: oneLine(key) })
+  t.equal((await through(t, url, inOneLine(INNER))().fetch(url)).status, 200)
+})
+
+const OTHER_AUTHORITY = `${rootCertificates[0]}\n`
+const oneLine = (pem: string) => pem.replaceAll('\n', '')
+
+t.test("an authority of the connection's own counts in place of the host's", async (t) => {
+  const server = createServer(INNER, (_, response) => response.end())
+  server.on('tlsClientError', () => {})
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url: mutualUrl } = await mutual(t)
+  for (const [options, ca, expected, at = url] of [
+    [{}, null, 'unavailable'],
+    [{}, AUTHORITY, 'no error'],
+    [{ authority: AUTHORITY }, null, 'no error'],
+    [{ authority: oneLine(AUTHORITY) }, null, 'no error'],
+    [{ authority: OTHER_AUTHORITY + AUTHORITY }, null, 'no error'],
+    [{ authority: OTHER_AUTHORITY }, null, 'unavailable'],
+    [{ authority: OTHER_AUTHORITY }, AUTHORITY, 'unavailable'],
+    [{ authority: AUTHORITY, certificate: INNER.cert, key: INNER.key }, null, 'no error', mutualUrl],
+    [{ authority: AUTHORITY }, null, 'unavailable', mutualUrl],
+  ] as const)
+    t.equal(await code(through(t, at, options, ca)().fetch(at)), expected, Object.keys(options).join())
 })
 
 t.test('a plugin does not get the key into a header, nor names the certificate', async (t) => {
