@@ -16,7 +16,6 @@ const PLUGINS = resolve('plugins')
 /** Exports and members without a user, each with the reason for which it stays. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   DeclaredCredential: 'credential() returns it: declarations of a package that exports such a value name it',
-  'DeclaredCredential.scheme': 'credential() writes it, and the host reads it',
   'DeclaredCredential.name': 'credential() writes it, and the host reads it',
   Answer: 'http.head returns it: declarations of a package that exports a reading function name it',
   'Answer.url': 'only the address after redirects tells that something was moved, where an answer has no name in it',
@@ -58,28 +57,43 @@ interface Member {
   readonly places: readonly string[]
 }
 
-const placesOf = ({ declarations = [] }: TypeScript.Symbol) =>
+const placesOf = ({ declarations = [] }: Pick<TypeScript.Symbol, 'declarations'> = {}) =>
   declarations.map((node) => `${node.getSourceFile().fileName}:${node.pos}`)
 
 /** The members of exported interfaces by their names, also those that they inherit. Those of DOM and the language are no part of the contract. */
-const interfaces = new Map(
-  contract.flatMap((exported) => {
-    const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported
-    if (!(symbol.flags & ts.SymbolFlags.Interface)) return []
-    const own = checker
-      .getDeclaredTypeOfSymbol(symbol)
-      .getProperties()
-      .map(
-        (member): Member => ({
-          name: member.name,
-          isOptional: (member.flags & ts.SymbolFlags.Optional) !== 0,
-          places: placesOf(member),
-        }),
-      )
-      .filter(({ places }) => places.some((place) => place.includes('/core/dist/')))
-    return [[exported.name, own] as const]
-  }),
-)
+const interfaces = new Map<string, readonly Member[]>()
+
+const taken = new Set<TypeScript.Type>()
+
+/** Takes an interface, and those that its members are of: what a plugin declares is of interfaces that it does not name. */
+function take(type: TypeScript.Type): void {
+  if (taken.has(type)) return
+  taken.add(type)
+  const symbol = type.getSymbol()
+  const isInterface = symbol !== undefined && (symbol.flags & ts.SymbolFlags.Interface) !== 0
+  if (type.isUnionOrIntersection()) for (const part of type.types) take(part)
+  else if (isInterface && isOfCore(placesOf(symbol)) && !interfaces.has(symbol.name)) {
+    const members = type.getProperties().filter((member) => isOfCore(placesOf(member)))
+    interfaces.set(
+      symbol.name,
+      members.map((member) => ({
+        name: member.name,
+        isOptional: (member.flags & ts.SymbolFlags.Optional) !== 0,
+        places: placesOf(member),
+      })),
+    )
+    for (const member of members) take(checker.getTypeOfSymbol(member))
+  } else {
+    for (const { type: entry } of checker.getIndexInfosOfType(type)) take(entry)
+  }
+}
+
+const isOfCore = (places: readonly string[]) => places.some((place) => place.includes('/core/dist/'))
+
+for (const exported of contract) {
+  const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported
+  if (symbol.flags & ts.SymbolFlags.Interface) take(checker.getDeclaredTypeOfSymbol(symbol))
+}
 
 /** The places of members without a user so far, by the names of the members. */
 const open = new Map<string, Set<string>>()
@@ -104,7 +118,10 @@ function closeWritten(node: TypeScript.ObjectLiteralExpression): void {
   if (!names.some(isOpen)) return
   const expected = checker.getContextualType(node)
   for (const name of names) if (expected) closeIn(expected, name)
-  if (expected) return
+  // What is given to a function that takes any type is expected to be of its own.
+  const parts = expected?.isUnion() ? expected.types : [expected]
+  const isExpected = (name: string) => parts.some((part) => isOfCore(placesOf(part?.getProperty(name))))
+  if (names.some(isExpected)) return
   for (const members of interfaces.values())
     if (members.every(({ name, isOptional }) => isOptional || names.includes(name)))
       for (const member of members) if (names.includes(member.name)) close(member)
