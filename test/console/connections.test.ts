@@ -72,7 +72,7 @@ t.test('a provider is connected by a form that its plugin describes', async (t) 
   const { html } = await owner.get(`${path}/new/github`)
   t.match(
     textOf(html),
-    /Connect GitHub .*Base URL optional .*fine-grained personal access token .*Give read access only/,
+    /Connect GitHub .*Base URL optional .*fine-grained personal access token: .*Give read access only/,
   )
   t.match(html, /<input[^>]*name="option_token"[^>]*type="password"/)
   t.match(textOf(html), /When left out: all\. For example: acme \. One on each line\./)
@@ -150,7 +150,7 @@ t.test('GitHub is connected by an app in place of a token', async (t) => {
   }
   const connected = await connect({ ...ids, option_private_key: key, try: PRIVATE })
   t.equal(connected.path, `${path}?done=connected`)
-  t.match(textOf(connected.html), `Base URL ${github.url} App 12345 Installation 678 Verifies`)
+  t.match(textOf(connected.html), `App 12345 Installation 678 Base URL ${github.url} Verifies`)
   t.notMatch(connected.html, /PRIVATE KEY|class="notice warning"/)
   const [stored] = await connections.list(workspaceId)
   t.match(stored, { options: { app_id: '12345', installation_id: '678' }, expiresAt: null, scopes: [] })
