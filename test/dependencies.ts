@@ -27,6 +27,7 @@ const LICENCES: ReadonlySet<string> = new Set([
   'ISC',
   'MIT',
   'MIT-0',
+  'Unlicense',
   '(BSD-2-Clause OR MIT OR Apache-2.0)',
   '(MIT OR WTFPL)',
   'MIT OR Apache-2.0',

@@ -19,6 +19,7 @@ import { peopleFeature } from './features/people/feature.ts'
 import { pluginsFeature } from './features/plugins/feature.ts'
 import { receiptsFeature } from './features/receipts/feature.ts'
 import { siteFeature } from './features/site/feature.ts'
+import { webhooksFeature } from './features/webhooks/feature.ts'
 import { workspacesFeature } from './features/workspaces/feature.ts'
 import { schemaOfFeatures } from './host/composition.ts'
 import type { Feature } from './host/feature.ts'
@@ -34,6 +35,7 @@ export const FEATURES = [
   claimsFeature,
   eventsFeature,
   eventStreamsFeature,
+  webhooksFeature,
   pluginsFeature,
   erasureFeature,
   anchoringFeature,

@@ -11,7 +11,20 @@ const RANDOM_LETTERS = 16
 const pool = new Uint8Array(256 * RANDOM_LETTERS)
 let used = pool.length
 
-type Prefix = 'ws_' | 'key_' | 'conn_' | 'clm_' | 'rcpt_' | 'usr_' | 'mem_' | 'ses_' | 'lnk_' | 'mail_' | 'bkp_'
+type Prefix =
+  | 'ws_'
+  | 'key_'
+  | 'conn_'
+  | 'clm_'
+  | 'rcpt_'
+  | 'usr_'
+  | 'mem_'
+  | 'ses_'
+  | 'lnk_'
+  | 'mail_'
+  | 'bkp_'
+  | 'wht_'
+  | 'msg_'
 
 /** Makes an id of 48 bits of time and 80 random bits. The random bits are never counted up, so an id does not reveal its neighbours. */
 export function newId(prefix: Prefix, now: Instant): string {

@@ -10,7 +10,7 @@ import type { Gate } from './gate.ts'
 import { cachePublicly, logRequests } from './hooks.ts'
 import type { App } from './instance.ts'
 import { refuseOtherMethods } from './methods.ts'
-import { describeApi, type SecuritySchemes } from './openapi.ts'
+import { describeApi, type SecuritySchemes, type WebhookBodies } from './openapi.ts'
 import { measureRequests } from './request-metrics.ts'
 import { traceRequests } from './request-traces.ts'
 import type { TreeHeads } from './tree-heads.ts'
@@ -24,6 +24,8 @@ export interface Access {
   /** The value of `WWW-Authenticate`, which says how to get a credential. */
   readonly challenge?: () => string
   readonly securitySchemes?: SecuritySchemes
+  /** The bodies of requests that the service sends, for the description of the API. */
+  readonly webhooks?: WebhookBodies
   /** Sites whose scripts may submit claims; none by default. */
   readonly allowedOrigins?: AllowedOrigins
   /** Receives the tree heads of the log that clients witness; by default they witness none. */
@@ -52,7 +54,7 @@ const NO_ORIGINS: AllowedOrigins = { isListed: async () => false, isListedBy: as
 
 export async function buildApp(options: AppOptions): Promise<App> {
   const { access, meters, routes, tracing } = options
-  const { keys, allowedOrigins = NO_ORIGINS, securitySchemes = {} } = access
+  const { keys, allowedOrigins = NO_ORIGINS } = access
   const { app, gate } = openFrame(options, (app) => {
     logRequests(app)
     measureRequests(app, meters)
@@ -63,7 +65,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   app.setSerializerCompiler(() => JSON.stringify)
   acceptJsonBodies(app)
   answerNotFound(app, access.notFoundPage)
-  await describeApi(app, options.publicUrl, securitySchemes)
+  await describeApi(app, options.publicUrl, access)
   refuseUndeclaredQueries(app)
   requireCosts(app)
   const addMethodRefusals = refuseOtherMethods(app)

@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import { ErrorBody } from '@claimcheck/core/api'
+import type { TSchema } from '@claimcheck/core/plugin'
 import swagger from '@fastify/swagger'
 import type { FastifySchema } from 'fastify'
 import type { App } from './instance.ts'
@@ -14,11 +15,14 @@ type Json = Record<string, unknown>
 /** Ways to authenticate requests, in OpenAPI's form. */
 export type SecuritySchemes = Readonly<Record<string, object>>
 
+/** The bodies of the requests that the service sends to receivers, by what they tell of. */
+export type WebhookBodies = Readonly<Record<string, TSchema>>
+
 /** Serves the description of the routes. Call it before they are declared, because it records them as they are. */
 export async function describeApi(
   app: App,
   publicUrl: string | undefined,
-  securitySchemes: SecuritySchemes,
+  { securitySchemes = {}, webhooks = {} }: { securitySchemes?: SecuritySchemes; webhooks?: WebhookBodies },
 ): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -44,7 +48,7 @@ export async function describeApi(
     },
     transformObject: (document) => {
       if (!('openapiObject' in document)) return document.swaggerObject
-      return withComponents(document.openapiObject as Json)
+      return withComponents(document.openapiObject as Json, webhooks)
     },
   })
 }
@@ -74,7 +78,7 @@ const SAME_SERVER = '/'
  * Moves what operations share to the components: each wire type, so that generated clients get a named type, and each refusal. Adds to every
  * operation that any other status is a refusal.
  */
-function withComponents(document: Json): Json {
+function withComponents(document: Json, webhooks: WebhookBodies): Json {
   const schemas: Json = {}
   const responses: Json = { Error: { description: 'Any other refusal', content: jsonOf(hoist(ErrorBody)) } }
 
@@ -114,8 +118,37 @@ function withComponents(document: Json): Json {
   }
 
   const named = hoist(document) as Json & { components: Json }
-  return { ...named, components: { ...named.components, schemas, responses } }
+  const sent = Object.entries(webhooks).map(([name, body]) => [
+    name,
+    toWebhook(name, (body as Json).description, hoist(body)),
+  ])
+  return { ...named, webhooks: Object.fromEntries(sent), components: { ...named.components, schemas, responses } }
 }
+
+/** Describes a request that receivers get, by the specification Standard Webhooks. */
+function toWebhook(name: string, summary: unknown, body: unknown): Json {
+  const parameters = WEBHOOK_HEADERS.map(([name, description]) => {
+    return { name, in: 'header', required: true, description, schema: { type: 'string' } }
+  })
+  const responses = { '2XX': { description: 'It has arrived' }, default: { description: 'It is sent again' } }
+  return {
+    post: {
+      operationId: name.replace(/\.(.)/g, (_, letter: string) => letter.toUpperCase()),
+      summary,
+      tags: ['Webhooks'],
+      security: [],
+      parameters,
+      requestBody: { required: true, content: jsonOf(body) },
+      responses,
+    },
+  }
+}
+
+const WEBHOOK_HEADERS = [
+  ['webhook-id', 'The id of the message, the same at each try.'],
+  ['webhook-timestamp', 'The time of this try, in seconds since 1970.'],
+  ['webhook-signature', 'Signatures, with blanks between them: one of them is by the secret of the receiver.'],
+] as const
 
 interface Response {
   readonly content?: Json

@@ -26,6 +26,11 @@ export function agentsKeyContext(workspaceId: string): string {
   return `workspace-agents:${workspaceId}`
 }
 
+/** The contexts of the URL and the secrets of a webhook. A rotation moves a secret from one to the other, and seals it anew. */
+export function webhookContext(targetId: string, column: 'url' | 'secret' | 'former'): string {
+  return `webhook:${targetId}:${column}`
+}
+
 export function signingKeyContext(keyId: string): string {
   return `signing-key:${keyId}`
 }

@@ -40,6 +40,7 @@ import {
   sessionWrites,
 } from './sign-in.ts'
 import { throttleReads, throttleWrites } from './throttles.ts'
+import { webhookReads, webhookWrites } from './webhooks.ts'
 import {
   connectionReads,
   connectionWrites,
@@ -180,6 +181,7 @@ export function reads(db: Db) {
     holders: holderReads(db),
     anchors: anchorReads(db),
     events: eventReads(db),
+    webhooks: webhookReads(db),
     audit: auditTrailReads(db),
     sealed: sealedReads(db),
     doctor: doctorReads(db),
@@ -213,6 +215,7 @@ export function writes(tx: Db, schema: WithErasures) {
     holders: holderWrites(tx),
     anchors: anchorWrites(tx),
     events: eventWrites(tx),
+    webhooks: webhookWrites(tx),
     leases: leaseWrites(tx),
     audit: auditTrailWrites(tx),
     sealed: sealedWrites(tx),

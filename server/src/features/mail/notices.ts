@@ -43,6 +43,8 @@ const CONNECTION = { to: 'owners', path: '/console', isAlert: true } as const
 
 const named = ({ details = {}, subject }: NewAuditEntry) => quoted(String(details.name ?? subject ?? ''))
 
+const originIn = ({ details = {} }: NewAuditEntry) => quoted(String(details.origin ?? ''))
+
 const RULES: Readonly<Record<string, NoticeRule>> = {
   'sign_in.succeeded': {
     ...ACCOUNT,
@@ -133,6 +135,25 @@ const RULES: Readonly<Record<string, NoticeRule>> = {
     happened: (entry, workspace) =>
       `The credentials of the connection ${named(entry)} of the workspace ${workspace} end on ${entry.details?.expires_at}. Claims that need it cannot be verified after that.`,
     advice: 'Replace the credentials before, among the connections of the workspace',
+  },
+  'webhook.added': {
+    to: 'owners',
+    advice: 'remove it',
+    path: '/console',
+    subject: 'A new webhook in your Claimcheck workspace',
+    happened: (entry, workspace) => `What happens in the workspace ${workspace} is sent to ${originIn(entry)} now.`,
+  },
+  'webhook.switched_off': {
+    to: 'owners',
+    path: '/console',
+    isAlert: true,
+    advice: 'Mend its receiver, and switch it on again',
+    subject: 'A webhook of your Claimcheck workspace was switched off',
+    happened: (entry, workspace) =>
+      `The webhook of the workspace ${workspace} to ${originIn(entry)} was switched off: ${
+        entry.details?.reason === 'gone' ? 'its receiver answered that it is gone' : 'nothing arrived for three days'
+      }. Events wait.`,
+    when: ({ by }) => by.actor.kind === 'service',
   },
   'member.joined': {
     ...NEW_OWNER,

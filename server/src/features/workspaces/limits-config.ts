@@ -19,6 +19,7 @@ export const limitsConfig = settingsSection({
     keysPerWorkspace: [LIMIT, 100],
     connectionsPerWorkspace: [LIMIT, 50],
     boundAgentsPerWorkspace: [LIMIT, 500],
+    webhooksPerWorkspace: [LIMIT, 10],
   },
 })
 

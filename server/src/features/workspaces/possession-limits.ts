@@ -25,6 +25,12 @@ const POSSESSIONS = {
     member: 'bound_agents_per_workspace',
     advice: 'release some first',
   },
+  webhook: {
+    limit: 'webhooksPerWorkspace',
+    things: 'webhooks',
+    member: 'webhooks_per_workspace',
+    advice: 'remove one first',
+  },
 } as const
 
 /**

@@ -106,6 +106,10 @@ export async function deleteWorkspace(tx: Writes, id: string, now: () => Instant
   await tx.connections.disconnectAll(id, at)
   await tx.allowedOrigins.set(id, [], at)
   await tx.holders.removeDomain(id)
+  await tx.webhooks.removeTargets(
+    (await tx.webhooks.targets(id)).map((target) => target.id),
+    at,
+  )
   await tx.members.removeAll(id)
   await tx.workspaces.delete(id, at)
   tx.audit.record({ event: 'workspace.deleted', at, by, workspaceId: id, subject: id, details: { name } })

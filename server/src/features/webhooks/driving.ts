@@ -1,0 +1,141 @@
+/** Sends leased deliveries on lanes, and collects what became of them. */
+import type { Instant } from '@claimcheck/core/rules'
+import type { FastifyBaseLogger } from 'fastify'
+import { settledWithin } from '../../base/time-limit.ts'
+import type { OwnAddress } from '../../config/address.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { DeliveryRow, TriedDelivery, WebhookTargetRow } from '../../storage/webhooks.ts'
+import type { Events } from '../events/events.ts'
+import type { Lane, Lanes } from './lanes.ts'
+import { bodyOf } from './message.ts'
+import { afterTry, expired } from './schedule.ts'
+import type { OpenTarget, Try } from './sender.ts'
+import type { Webhooks } from './webhooks.ts'
+
+/** Deliveries of a target that this host has leased, and the lanes that it has taken for them. */
+export interface Leased {
+  readonly lane: Lane
+  readonly count: number
+  readonly target: WebhookTargetRow
+  readonly rows: readonly DeliveryRow[]
+}
+
+/** A delivery after a try; without one, it was not sent after all. */
+export interface Ended {
+  readonly row: DeliveryRow
+  readonly tried?: TriedDelivery
+  /** The time that the receiver asked to be left alone. */
+  readonly retryAfterMs?: number | undefined
+}
+
+export interface DrivingParts {
+  readonly storage: Pick<Storage, 'read'>
+  readonly webhooks: Pick<Webhooks, 'openTarget' | 'send'>
+  readonly events: Pick<Events, 'documents'>
+  readonly ownAddress: Pick<OwnAddress, 'origin'>
+  readonly now: () => Instant
+  readonly logger: Pick<FastifyBaseLogger, 'error' | 'warn'>
+}
+
+/** The time after which a lane begins nothing more: its target may be switched off meanwhile, and other lanes may be faster. */
+const LANE_MS = 1000
+/** The time that requests under way have when the host stops. What they did is unknown then, and it is sent again. */
+const LAST_REQUESTS_MS = 3000
+
+type BodyOf = (row: DeliveryRow) => string | undefined
+
+/** @param freed called when a lane is free */
+export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => void) {
+  const { storage, webhooks, events, ownAddress, now, logger } = parts
+  const ended: Ended[] = []
+  const running = new Set<Promise<void>>()
+  let isEnding = false
+  const aborted = new AbortController()
+
+  /** Reads what deliveries send, once for all targets of an event. */
+  async function readBodies(rows: readonly DeliveryRow[]): Promise<BodyOf> {
+    const keyOf = (workspaceId: string, number: number) => `${workspaceId} ${number}`
+    const asked = new Map(
+      rows.map(({ workspaceId, eventNumber }) => [
+        keyOf(workspaceId, eventNumber),
+        { workspaceId, number: eventNumber },
+      ]),
+    )
+    const found = await storage.read.webhooks.events([...asked.values()])
+    const documents = await events.documents(found)
+    const bodies = new Map(
+      found.map(({ workspaceId, number }, index) => {
+        const document = documents[index]
+        return [keyOf(workspaceId, number), document && bodyOf(document, ownAddress)]
+      }),
+    )
+    return ({ workspaceId, eventNumber }) => bodies.get(keyOf(workspaceId, eventNumber))
+  }
+
+  function open(target: WebhookTargetRow): OpenTarget | undefined {
+    try {
+      return webhooks.openTarget(target)
+    } catch (error) {
+      logger.error({ err: error, webhookId: target.id }, 'a webhook cannot be opened')
+      return undefined
+    }
+  }
+
+  async function attempt(row: DeliveryRow, target: OpenTarget | undefined, body: string | undefined): Promise<Ended> {
+    if (body === undefined) return { row, tried: expired(row) }
+    const at = now()
+    const outcome: Try = target
+      ? await webhooks.send(target, { id: row.id, body }, aborted.signal)
+      : { status: null, durationMs: 0, fault: 'unreadable', retryAfterMs: undefined }
+    if (aborted.signal.aborted && outcome.status === null) return { row }
+    lanes.note(row.targetId, outcome.fault === null)
+    return { row, tried: afterTry(row, outcome, at), retryAfterMs: outcome.retryAfterMs }
+  }
+
+  /** Sends on one lane. What it does not begin soon, or after a failure, is given back. */
+  async function drive(rows: readonly DeliveryRow[], target: OpenTarget | undefined, bodyOf: BodyOf): Promise<void> {
+    const begun = performance.now()
+    for (const [index, row] of rows.entries()) {
+      const isLate = performance.now() - begun > LANE_MS
+      const goesOn = !isEnding && (index === 0 || !(isLate || lanes.isFailing(row.targetId)))
+      ended.push(goesOn ? await attempt(row, target, bodyOf(row)) : { row })
+    }
+  }
+
+  return {
+    /** Deliveries that ended, until `forget`. */
+    ended: (): readonly Ended[] => [...ended],
+    forget(count: number): void {
+      ended.splice(0, count)
+    },
+    /** Begins to send. */
+    async start(leased: readonly Leased[]): Promise<void> {
+      const bodyOf = await readBodies(leased.flatMap(({ rows }) => rows)).catch((error: unknown) => {
+        for (const { lane, count, rows } of leased) {
+          ended.push(...rows.map((row) => ({ row })))
+          lanes.release(lane, count)
+        }
+        throw error
+      })
+      for (const { lane, count, target, rows } of leased) {
+        const opened = open(target)
+        for (let index = 0; index < count; index++) {
+          const own = rows.filter((_, position) => position % count === index)
+          const driving = drive(own, opened, bodyOf).finally(() => {
+            lanes.release(lane)
+            running.delete(driving)
+            freed()
+          })
+          running.add(driving)
+        }
+      }
+    },
+    /** Begins nothing more, and resolves when nothing is under way. */
+    async end(): Promise<void> {
+      isEnding = true
+      await settledWithin(Promise.all(running), LAST_REQUESTS_MS)
+      aborted.abort()
+      await Promise.all(running)
+    },
+  }
+}

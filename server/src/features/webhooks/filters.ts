@@ -1,0 +1,33 @@
+/** Decides which events a target gets. */
+import type { EventRow } from '../../storage/events.ts'
+import type { ClaimTraits, WebhookFilters } from '../../storage/webhooks.ts'
+
+/** Tells whether filters ask for more than the type of an event, so that its claim has to be read. */
+export function needsTraits({ verdicts, actions, agents, connections }: WebhookFilters): boolean {
+  return [verdicts, actions, agents, connections].some((list) => list.length > 0)
+}
+
+/**
+ * Tells whether a target gets an event.
+ * @param claim the claim of a `claim.decided`; undefined where no filter needs it
+ */
+export function fits(filters: WebhookFilters, { type, subject }: EventRow, claim: ClaimTraits | undefined): boolean {
+  if (!admits(filters.types, type)) return false
+  if (type === 'claim.decided') return !needsTraits(filters) || (claim !== undefined && fitsClaim(filters, claim))
+  return type.startsWith('connection.') ? admits(filters.connections, subject) : true
+}
+
+function fitsClaim({ verdicts, actions, agents, connections }: WebhookFilters, claim: ClaimTraits): boolean {
+  return (
+    admits(verdicts, claim.verdict) &&
+    // A claim that used an alias of its action is found by either name.
+    (admits(actions, claim.action) || admits(actions, claim.profileAction)) &&
+    admits(agents, claim.agentId) &&
+    admits(connections, claim.connectionId)
+  )
+}
+
+/** Tells whether a list, which restricts nothing where it is empty, has the value. */
+function admits<T>(list: readonly T[], value: T | null): boolean {
+  return list.length === 0 || (value !== null && list.includes(value))
+}

@@ -1,0 +1,65 @@
+/** Finds the deliveries that new events become. Nothing is written: a plan holds while its target has reached no other event. */
+import type { EventRow } from '../../storage/events.ts'
+import type { Reads } from '../../storage/storage.ts'
+import type { WebhookTargetRow } from '../../storage/webhooks.ts'
+import { fits, needsTraits } from './filters.ts'
+
+// The transaction that stores a round of plans is short: claims wait for it on SQLite.
+const MOST_TARGETS = 20
+const MOST_EVENTS = 100
+
+/** The step of one target: from the event that it has reached, over these that it gets, to another. */
+export interface Plan {
+  readonly workspaceId: string
+  readonly targetId: string
+  readonly from: number
+  readonly to: number
+  readonly events: readonly EventRow[]
+}
+
+export interface Plans {
+  readonly plans: readonly Plan[]
+  /** True if there are more events than these. */
+  readonly isMore: boolean
+}
+
+export async function planDeliveries(read: Pick<Reads, 'webhooks' | 'events'>): Promise<Plans> {
+  const behind = await read.webhooks.behind(MOST_TARGETS)
+  const workspaceIds = [...new Set(behind.map(({ workspaceId }) => workspaceId))]
+  const planned = await Promise.all(
+    workspaceIds.map((id) =>
+      planOf(
+        read,
+        id,
+        behind.filter(({ workspaceId }) => workspaceId === id),
+      ),
+    ),
+  )
+  const isMore = behind.length === MOST_TARGETS || planned.some((one) => one.isMore)
+  return { plans: planned.flatMap(({ plans }) => plans), isMore }
+}
+
+async function planOf(
+  read: Pick<Reads, 'webhooks' | 'events'>,
+  workspaceId: string,
+  targets: readonly WebhookTargetRow[],
+): Promise<Plans> {
+  // The head is read before the events: all up to it are among them, if they are still stored.
+  const head = (await read.events.last([workspaceId])).get(workspaceId) ?? 0
+  const first = Math.min(...targets.map(({ reached }) => reached))
+  const rows = await read.events.after(workspaceId, first, MOST_EVENTS)
+  const isMore = rows.length === MOST_EVENTS
+  const last = rows.at(-1)?.number ?? 0
+  const to = isMore ? last : Math.max(last, head)
+  const decided = targets.some(({ filters }) => needsTraits(filters))
+    ? rows.filter(({ type }) => type === 'claim.decided').map(({ subject }) => subject)
+    : []
+  const traits = await read.webhooks.claimTraits(decided)
+  const plans = targets
+    .filter(({ reached }) => reached < to)
+    .map(({ id, reached, filters }) => {
+      const events = rows.filter((row) => row.number > reached && fits(filters, row, traits.get(row.subject)))
+      return { workspaceId, targetId: id, from: reached, to, events }
+    })
+  return { plans, isMore }
+}

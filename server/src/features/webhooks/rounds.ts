@@ -1,0 +1,162 @@
+/**
+ * Rounds of sending. Each stores what deliveries became, turns new events into deliveries, and leases those that are due, in one transaction. What a
+ * killed host was sending is sent again when its lease ends: receivers get everything at least once.
+ */
+
+import { newId } from '../../base/ids.ts'
+import type { Storage, Writes } from '../../storage/storage.ts'
+import type { DeliveryRow, WebhookTargetRow } from '../../storage/webhooks.ts'
+import { createDriving, type DrivingParts, type Ended, type Leased } from './driving.ts'
+import { createLanes, type Lane } from './lanes.ts'
+import { type Plan, planDeliveries } from './planning.ts'
+import { LONGEST_QUIET_MS } from './schedule.ts'
+import { switchedOff } from './webhooks.ts'
+
+/** The outcomes of a try. */
+export const OUTCOMES = ['delivered', 'postponed', 'failed'] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+/** The time for which a host has a delivery to itself, longer than a lane takes for all that it gets. */
+const LEASE_MS = 30_000
+/** Deliveries that a lane gets at once; of a failing target, one. */
+const LOAD = 5
+
+interface RoundParts extends DrivingParts {
+  readonly storage: Pick<Storage, 'read' | 'write'>
+}
+
+/** A target for which lanes were taken. */
+interface Reserved {
+  readonly lane: Lane
+  readonly count: number
+}
+
+type Targets = Map<string, WebhookTargetRow>
+
+export type Rounds = ReturnType<typeof createRounds>
+
+/** @param freed called when a round has more to do */
+export function createRounds(parts: RoundParts, count: (outcome: Outcome) => void, freed: () => void) {
+  const { storage, now, logger } = parts
+  const { read } = storage
+  const lanes = createLanes()
+  const driving = createDriving(parts, lanes, freed)
+
+  /** Switches a target off that is gone, or where a delivery was given up and no other one arrived meanwhile. */
+  async function switchOffIfLost(tx: Writes, { tried }: Ended, target: WebhookTargetRow): Promise<WebhookTargetRow> {
+    if (tried?.state !== 'failed' || tried.fault === 'expired' || target.state !== 'on') return target
+    const isGone = tried.fault === 'gone'
+    if (!isGone && (target.lastDeliveredAt ?? 0) >= tried.firstAt!) return target
+    const off = switchedOff(tx, target, isGone ? 'gone' : 'failing', now())
+    await tx.webhooks.changeTarget(off)
+    logger.warn({ webhookId: off.id, reason: off.offReason }, 'a webhook is switched off')
+    return off
+  }
+
+  async function store(tx: Writes, ended: readonly Ended[], targets: Targets): Promise<void> {
+    const at = now()
+    await tx.webhooks.store(ended.flatMap(({ tried }) => tried ?? []))
+    await tx.webhooks.release(ended.flatMap(({ row, tried }) => (tried ? [] : [row.id])))
+    const arrived = new Set(ended.flatMap(({ row, tried }) => (tried?.state === 'delivered' ? [row.targetId] : [])))
+    if (arrived.size > 0) await tx.webhooks.delivered([...arrived], at)
+    for (const id of arrived) update(targets, id, { lastDeliveredAt: at, quietUntil: null })
+    for (const one of ended) {
+      const target = targets.get(one.row.targetId)
+      if (!target) continue
+      targets.set(target.id, await switchOffIfLost(tx, one, target))
+      if (one.retryAfterMs === undefined) continue
+      const quietUntil = at + Math.min(one.retryAfterMs, LONGEST_QUIET_MS)
+      await tx.webhooks.keepQuiet(target.id, quietUntil)
+      update(targets, target.id, { quietUntil })
+    }
+  }
+
+  /** Stores the deliveries of a plan, unless another host was faster or the target is off. */
+  async function insert(tx: Writes, { targetId, from, to, events }: Plan, targets: Targets): Promise<void> {
+    const target = targets.get(targetId)
+    if (target?.state !== 'on' || target.reached !== from) return
+    const at = now()
+    const rows = events.map(({ workspaceId, number, type, subject }): DeliveryRow => {
+      const last = { firstAt: null, leasedUntil: null, triedAt: null, status: null, durationMs: null, fault: null }
+      const event = { workspaceId, targetId, eventNumber: number, type, subject }
+      return { id: newId('msg_', at), ...event, state: 'waiting', attempts: 0, dueAt: at, createdAt: at, ...last }
+    })
+    await tx.webhooks.insertDeliveries(rows)
+    await tx.webhooks.reach(targetId, to)
+  }
+
+  async function lease(tx: Writes, { lane, count }: Reserved, targets: Targets): Promise<Leased[]> {
+    const target = targets.get(lane.targetId)
+    const at = now()
+    if (target?.state !== 'on' || (target.quietUntil ?? 0) > at) return []
+    const most = lanes.isFailing(target.id) ? 1 : count * LOAD
+    const rows = await tx.webhooks.lease(target.id, at, at + LEASE_MS, most)
+    return rows.length > 0 ? [{ lane, count: Math.min(count, rows.length), target, rows }] : []
+  }
+
+  /** Takes lanes for targets that have something to send, those of payers first who have few. */
+  async function reserve(targets: readonly { id: string; workspaceId: string }[]): Promise<readonly Reserved[]> {
+    const payers = await read.webhooks.payers([...new Set(targets.map(({ workspaceId }) => workspaceId))])
+    return targets
+      .map(({ id, workspaceId }): Lane => ({ targetId: id, payer: payers.get(workspaceId) ?? workspaceId }))
+      .toSorted(lanes.compare)
+      .map((lane) => ({ lane, count: lanes.takeAll(lane) }))
+      .filter(({ count }) => count > 0)
+  }
+
+  function release(reserved: readonly Reserved[], leased: readonly Leased[] = []): void {
+    for (const { lane, count } of reserved) {
+      const used = leased.find((one) => one.lane === lane)?.count ?? 0
+      lanes.release(lane, count - used)
+    }
+  }
+
+  async function commit(ended: readonly Ended[], plans: readonly Plan[], reserved: readonly Reserved[]) {
+    return storage.write(async (tx) => {
+      const ids = [
+        ...ended.map(({ row }) => row.targetId),
+        ...plans.map(({ targetId }) => targetId),
+        ...reserved.map(({ lane }) => lane.targetId),
+      ]
+      const targets: Targets = new Map((await tx.webhooks.lock([...new Set(ids)])).map((row) => [row.id, row]))
+      await store(tx, ended, targets)
+      for (const plan of plans) await insert(tx, plan, targets)
+      const leased: Leased[] = []
+      for (const one of reserved) leased.push(...(await lease(tx, one, targets)))
+      return leased
+    })
+  }
+
+  return {
+    /** Runs one round, and begins to send. Returns true when there are more events to turn into deliveries. */
+    async run(): Promise<boolean> {
+      const [{ plans, isMore }, due] = await Promise.all([planDeliveries(read), read.webhooks.due(now())])
+      const planned = plans.filter(
+        ({ events, targetId }) => events.length > 0 && due.every(({ id }) => id !== targetId),
+      )
+      const reserved = await reserve([...due, ...planned.map(({ targetId: id, workspaceId }) => ({ id, workspaceId }))])
+      const ended = driving.ended()
+      if (ended.length + plans.length + reserved.length === 0) return false
+      let leased: readonly Leased[] = []
+      try {
+        leased = await commit(ended, plans, reserved)
+      } finally {
+        release(reserved, leased)
+      }
+      driving.forget(ended.length)
+      for (const { tried } of ended) if (tried) count(tried.state === 'waiting' ? 'postponed' : tried.state)
+      if (leased.length > 0) await driving.start(leased)
+      return isMore
+    },
+    /** Ends what is under way, and stores it. */
+    async end(): Promise<void> {
+      await driving.end()
+      if (driving.ended().length > 0) await commit(driving.ended(), [], [])
+    },
+  }
+}
+
+function update(targets: Targets, id: string, changes: Partial<WebhookTargetRow>): void {
+  const target = targets.get(id)
+  if (target) targets.set(id, { ...target, ...changes })
+}
