@@ -34,6 +34,7 @@ import { pluginRoutes } from './pages/plugins.tsx'
 import { retentionRoutes } from './pages/retention.tsx'
 import { secondStepRoutes } from './pages/second-step.tsx'
 import { signInRoutes } from './pages/sign-in.tsx'
+import { webhookRoutes } from './pages/webhooks.tsx'
 import { readSessions, refuseUnclearText, requireSession } from './session.ts'
 import { answerSignedOut, answerStale, confirmRoutes } from './sign-in-again.ts'
 import { answerWeak } from './weak-sign-in.tsx'
@@ -54,6 +55,7 @@ const FOR_THE_SIGNED_IN = [
 const IN_A_WORKSPACE = [
   connectionRoutes,
   developerRoutes,
+  webhookRoutes,
   claimRoutes,
   eventRoutes,
   newClaimRoutes,

@@ -12,6 +12,7 @@ import type { services as oauth } from '../oauth/services.ts'
 import type { PeopleConfig } from '../people/config.ts'
 import type { services as people } from '../people/services.ts'
 import type { ReceiptService } from '../receipts/receipts.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { services as workspaces } from '../workspaces/services.ts'
 
 export interface ConsoleDependencies
@@ -24,4 +25,5 @@ export interface ConsoleDependencies
   readonly eventStreams: EventStreams
   readonly retention: RetentionService
   readonly outbox: Outbox
+  readonly webhooks: Webhooks
 }

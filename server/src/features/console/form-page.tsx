@@ -24,6 +24,7 @@ type Param =
   | 'member'
   | 'provider'
   | 'token'
+  | 'webhook'
 
 /**
  * Makes a request's view for pages. Pages without a session must not read the members about its sender, and only pages in a workspace may read

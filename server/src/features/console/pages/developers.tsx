@@ -148,7 +148,7 @@ async function newKeyPage(
 }
 
 async function developersPage(
-  { keys, quotas, allowedOrigins, holders, members }: ConsoleDependencies,
+  { keys, quotas, allowedOrigins, holders, members, isActive }: ConsoleDependencies,
   { id, payer, isOwner, at }: ViewedWorkspace,
   refused: Refused | undefined,
 ): Promise<VNode> {
@@ -190,6 +190,15 @@ async function developersPage(
             />
             <button type="submit">Make a key</button>
           </PostForm>
+        </>
+      )}
+      {isOwner && isActive('webhooks') && (
+        <>
+          <h2>Webhooks</h2>
+          <p>
+            <a href={at.webhooks}>Webhooks</a> tell your own programs at once of what happens here, such as a claim that
+            failed.
+          </p>
         </>
       )}
       <BoundAgents agents={bound.map((agent, index) => ({ ...agent, pseudonym: pseudonyms[index] }))} />
