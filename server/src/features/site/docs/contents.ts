@@ -48,6 +48,7 @@ export const CHAPTERS: readonly Chapter[] = [
       { path: 'python', file: 'core/python/README.md' },
       own('errors'),
       own('events'),
+      own('webhooks'),
       own('keys'),
       own('oauth'),
     ],

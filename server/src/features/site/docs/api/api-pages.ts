@@ -44,6 +44,8 @@ const ABOUT: Readonly<Record<string, string>> = {
   Log: 'The public log of all receipts: its signed head, its entries, proofs, and anchors. No key is needed.',
   Keys: 'The keys that sign receipts and tree heads. No key of yours is needed.',
   Workspace: 'What a credential may do, and what its workspace is connected to.',
+  Webhooks:
+    'Which receivers are told of the events of the workspace, and what became of each message: [webhooks](../webhooks.md). Every endpoint here needs a key.',
   Health: 'For load balancers and monitoring.',
 }
 

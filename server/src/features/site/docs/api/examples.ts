@@ -19,6 +19,21 @@ const FACTS = {
   pushed_at: '2026-09-25T14:02:49.000Z',
 }
 
+const webhook = 'wht_01M82WPTA0QH9V7R3JYB6ZK4CD'
+const DELIVERY = {
+  id: 'msg_01M82WPX7B1W5E0D8Q6RZT3YFA',
+  webhook,
+  event: '17',
+  type: 'claim.decided',
+  subject: 'clm_01M82WPWVR5FDBJW1MHBFTFEYQ',
+  state: 'delivered',
+  attempts: 1,
+  next_try_at: null,
+  last_try: { at: '2026-09-25T14:02:49.611Z', status: 204, duration_ms: 38 },
+  fault: null,
+  created_at: '2026-09-25T14:02:49.530Z',
+}
+
 /** Sorts members as a signed document does. */
 function sorted(members: object): object {
   return Object.fromEntries(Object.entries(members).toSorted())
@@ -359,6 +374,32 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       ],
       public_actions: [action],
     },
+  },
+  listWebhooks: {
+    answer: {
+      webhooks: [
+        {
+          id: webhook,
+          origin: 'https://hooks.example.com',
+          filters: { types: ['claim.decided'], verdicts: ['failed'], actions: [], agents: [], connections: [] },
+          state: 'on',
+          off_reason: null,
+          created_at: '2026-09-25T09:00:00.000Z',
+        },
+      ],
+    },
+  },
+  listWebhookDeliveries: {
+    query: { state: 'delivered' },
+    answer: { deliveries: [DELIVERY], next_cursor: null },
+  },
+  getWebhookDelivery: {
+    path: { delivery_id: DELIVERY.id },
+    answer: DELIVERY,
+  },
+  resendWebhookDelivery: {
+    path: { delivery_id: DELIVERY.id },
+    answer: { ...DELIVERY, state: 'waiting', next_try_at: '2026-09-25T14:10:00.000Z' },
   },
   getHealth: {
     answer: {
