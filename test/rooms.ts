@@ -23,6 +23,7 @@ export const ROOMS = [
   'features/claims',
   'features/events',
   'features/event-streams',
+  'features/webhooks',
   'features/plugins',
   'features/erasure',
   'features/anchoring',

@@ -21,7 +21,7 @@ t.test('a key counts in the Authorization header alone, on every route that take
   )
   t.ok(routes.length > 4)
   for (const route of routes) {
-    const path = filled(route, { claim_id: 'clm_1' })
+    const path = filled(route, { claim_id: 'clm_1', delivery_id: 'msg_1' })
     const body = JSON.stringify(Object.fromEntries(NAMES.map((name) => [name, key])))
     const elsewhere: Record<string, { path?: string; headers?: Record<string, string> }> = {
       ...Object.fromEntries(

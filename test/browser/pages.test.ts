@@ -4,6 +4,7 @@
  * Threat W6 of `security.md`.
  */
 import { resolve } from 'node:path'
+import { NO_FILTERS } from '@claimcheck/server/storage/webhooks'
 import t, { type Test as TapTest } from 'tap'
 import { Client } from '../support/client.ts'
 import { connect } from '../support/connect.ts'
@@ -21,7 +22,8 @@ async function fullWorkspace(t: TapTest) {
   const plugins = [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }]
   const backend = { client_id: 'desk', client_name: MARKUP.slice(0, 100), redirect_uris: [CALLBACK] }
   const file = { rate_limits: { sign_in: 0 }, oauth: { clients: [backend] } }
-  const installation = await Installation.during(t, { plugins, file })
+  const env = { ALLOW_PRIVATE: '127.0.0.1' }
+  const installation = await Installation.during(t, { plugins, file, env })
   const { host, claimcheck } = installation
   const owner = await Visitor.first(host)
   const workspace = await owner.workspaceId()
@@ -36,6 +38,9 @@ async function fullWorkspace(t: TapTest) {
   await claimcheck.keys.revoke((await claimcheck.keys.create(workspace, MARKUP, limits)).id)
   const { clientId: machine } = await claimcheck.machines.create(workspace, MARKUP, ['claims:read'])
   const { id: connection } = await connect(claimcheck, workspace, 'mailbox', { token: 'secret' })
+  const url = 'http://127.0.0.1:9/'
+  const filters = { ...NO_FILTERS, agents: [MARKUP], connections: [connection] }
+  const { target: webhook } = await claimcheck.webhooks.add(workspace, { url, filters })
   const client = new Client(host, workspace, secret)
   const fields = { agent_id: MARKUP, target: MARKUP }
   const minutes = (count: number) => new Date(Date.now() - count * 60_000).toISOString()
@@ -54,6 +59,7 @@ async function fullWorkspace(t: TapTest) {
     key,
     machine,
     connection,
+    webhook: webhook.id,
     provider: 'mailbox',
     member: mia,
     claim_id: ids[0]!,
@@ -69,7 +75,7 @@ async function insidePages({ claimcheck, values, claimIds }: World): Promise<str
   const routes = (await routesOf(claimcheck)).filter(
     ({ method, url }) =>
       method === 'GET' &&
-      !/^\/$|^\/console$|:token|:uid|\/callback$|\/sign-in$|developers\/(keys|agents\/release)$|\/retention\/change$|\/machines$|\.(csv|json)$/.test(
+      !/^\/$|^\/console$|:token|:uid|\/callback$|\/sign-in$|developers\/(keys|agents\/release)$|\/retention\/change$|\/machines$|\/:webhook\/test$|\.(csv|json)$/.test(
         url,
       ),
   )

@@ -44,6 +44,12 @@ const ROUTES: readonly (readonly [route: string, fields: Readonly<Record<string,
   ['POST /console/w/:workspace/developers/agents/release', { agent: 'bot' }],
   ['POST /console/w/:workspace/developers/sites', { sites: 'https://planted.example' }],
   ['POST /console/w/:workspace/developers/domain', { domain: 'planted.com' }],
+  ['GET /console/w/:workspace/developers/webhooks/new', {}],
+  ['POST /console/w/:workspace/developers/webhooks/new', { url: 'https://planted.example' }],
+  ['GET /console/w/:workspace/developers/webhooks/:webhook/change', {}],
+  ['POST /console/w/:workspace/developers/webhooks/:webhook/change', { url: 'https://planted.example' }],
+  ['POST /console/w/:workspace/developers/webhooks/:webhook/secret', { overlap: '0m' }],
+  ['POST /console/w/:workspace/developers/webhooks/:webhook/on', {}],
   ['POST /console/account/machines', { name: 'planted' }],
   ['GET /console/w/:workspace/connections/new/:provider', {}],
   ['POST /console/w/:workspace/connections/new/:provider', { option_token: 'planted', connection_name: 'planted' }],
@@ -84,9 +90,20 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'POST /console/workspaces/new': 'an empty workspace trusts nothing yet',
   'POST /console/w/:workspace/claims/new': 'is checked like every claim',
   'POST /console/w/:workspace/connections/:connection/test': 'uses what is connected',
+  'POST /console/w/:workspace/developers/webhooks/:webhook/test': 'sends to what owners named',
+  'POST /console/w/:workspace/developers/webhooks/:webhook/resend': 'sends to what owners named',
+  'POST /console/w/:workspace/developers/webhooks/:webhook/off': 'ends sending',
+  'POST /console/w/:workspace/developers/webhooks/:webhook/remove': 'ends sending',
 }
 
-const ids = { grant: 'none', machine: 'mch_none', key: 'key_none', provider: 'mailbox', connection: 'con_none' }
+const ids = {
+  grant: 'none',
+  machine: 'mch_none',
+  key: 'key_none',
+  provider: 'mailbox',
+  connection: 'con_none',
+  webhook: 'wht_none',
+}
 
 async function acme() {
   const installation = await shared()
@@ -110,10 +127,11 @@ function hiddenFields({ html }: Page, action: string): Record<string, string> {
 }
 
 async function stateOf({ host, workspace }: Awaited<ReturnType<typeof acme>>) {
-  const { keys, members, accounts, allowedOrigins, workspaces, connections } = host.claimcheck
+  const { keys, members, accounts, allowedOrigins, workspaces, connections, webhooks } = host.claimcheck
   return {
     keys: await keys.list(workspace),
     connections: await connections.list(workspace),
+    webhooks: await webhooks.list(workspace),
     members: await members.list(workspace),
     invitations: await members.invitations(workspace),
     workspace: await workspaces.find(workspace),

@@ -5,6 +5,7 @@
  */
 import { resolve } from 'node:path'
 import { copiedTables } from '@claimcheck/server/storage/schema'
+import { NO_FILTERS } from '@claimcheck/server/storage/webhooks'
 import t, { type Test as TapTest } from 'tap'
 import { Application, OAUTH } from '../support/application.ts'
 import { Client } from '../support/client.ts'
@@ -25,6 +26,7 @@ const shared = sharedInstallation({
   inProcess: true,
   plugins: [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }],
   file: { oauth: { ...OAUTH, dynamic_registration: true } },
+  env: { ALLOW_PRIVATE: '127.0.0.1' },
 })
 
 /** Routes that are there only where the operator configures what they need. */
@@ -61,6 +63,11 @@ async function twoWorkspaces() {
   const [grant] = await claimcheck.applications.list(userId)
   const [session] = await claimcheck.sessions.list(userId)
   const machine = await claimcheck.machines.create(workspace, 'our-machine', ['claims:read'])
+  const webhook = await claimcheck.webhooks.add(workspace, {
+    url: 'http://127.0.0.1:9/our-hook',
+    // Nothing is sent, so that no row changes by itself.
+    filters: { ...NO_FILTERS, types: ['anchor.landed'], agents: [OURS.agent] },
+  })
   const ids = {
     workspace,
     key,
@@ -74,6 +81,8 @@ async function twoWorkspaces() {
     uid: consent.slice(consent.lastIndexOf('/') + 1),
     grant: grant!.grantId,
     machine: machine.clientId,
+    webhook: webhook.target.id,
+    delivery_id: 'msg_01M82WPTA0QH9V7R3JYB6ZK4CD',
   }
   const them = await Visitor.owner(host, 'theirs')
   const theirs = await them.workspaceId()
@@ -97,7 +106,7 @@ async function twoWorkspaces() {
 type World = Awaited<ReturnType<typeof twoWorkspaces>>
 
 /** What changes with every use, by whomever, and with every read of the destination. */
-const OF_USE = /^(last_(used_at|seen_at|address)|attempts|due_at|next_check_at|last_check|moment_at)$/
+const OF_USE = /^(last_(used_at|seen_at|address)|attempts|due_at|next_check_at|last_check|moment_at|reached)$/
 
 /** Every row of the database that names our workspace, or somebody in it: what somebody else could have changed. */
 async function stateOf({ installation, claimcheck, ids }: World) {
@@ -128,7 +137,7 @@ async function stateOf({ installation, claimcheck, ids }: World) {
 /** @param asked what they named themselves, which an answer may repeat */
 function tellsNothing(t: TapTest, world: World, text: string, where: string, asked = ''): void {
   const { ids, member, claim, queued, invitation } = world
-  const known = [OURS.key, OURS.target, OURS.agent, member.email, 'our-token', 'our-workspace']
+  const known = [OURS.key, OURS.target, OURS.agent, member.email, 'our-token', 'our-workspace', 'our-hook']
   const { workspace: _, provider: __, token: ___, uid: ____, grant: _____, ...rest } = ids
   const said = [...known, ...Object.values(rest), claim.receipt_id, queued.claim_id, invitation.id]
   t.strictSame(

@@ -91,6 +91,8 @@ async function world() {
     agent_id: 'bot',
     member: mia!.id,
     machine: machine.clientId,
+    webhook: 'wht_none',
+    delivery_id: 'msg_none',
     grant: grant!.grantId,
     uid: (await application.ask(owner)).split('/').at(-1)!,
   }

@@ -45,7 +45,16 @@ t.test('text that a database refuses is refused by every route, in its address, 
   const { host, claimcheck } = installation
   const invitation = await claimcheck.accounts.inviteToken(workspace, 'member', null)
   const known = { workspace, provider: 'mailbox', token: invitation, uid: 'u', grant: 'g' }
-  const values = { ...known, claim_id: 'c', agent_id: 'a', key: 'k', machine: 'm', connection: 'c', member: 'm' }
+  const values = {
+    ...known,
+    claim_id: 'c',
+    agent_id: 'a',
+    key: 'k',
+    machine: 'm',
+    connection: 'c',
+    member: 'm',
+    webhook: 'w',
+  }
   const fields = { email: NUL, password: PASSWORD, name: NUL, id: NUL, role: 'member', next: NUL, action: NUL }
   for (const route of await routesOf(claimcheck)) {
     const strange = Object.fromEntries(Object.keys(values).map((name) => [name, NUL]))

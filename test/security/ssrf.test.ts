@@ -7,6 +7,7 @@
 import { createRequire } from 'node:module'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { NO_FILTERS } from '@claimcheck/server/storage/webhooks'
 import t, { type Test } from 'tap'
 import {
   code,
@@ -191,6 +192,24 @@ t.test('nobody connects a private address in the console, at any provider, and i
     }
   }
   t.strictSame(await claimcheck.connections.list(workspace), [])
+  t.equal(arrived(), 0)
+})
+
+t.test('nobody has events sent to a private address, however it is written', async (t) => {
+  const { port, arrived } = await listener(t)
+  const { webhooks } = (await shared()).claimcheck
+  const { workspaceId } = await (await shared()).client('sending')
+  const forms = shareOf(ADDRESS_FORMS, 0, byExtent({ short: 24, usual: 4, thorough: 1 }))
+  const hosts = [...forms, { what: 'metadata', authority: () => '169.254.169.254' }]
+  for (const { what, authority } of hosts) {
+    for (const scheme of ['https', 'http']) {
+      const settings = { url: `${scheme}://${authority(port)}/`, filters: NO_FILTERS }
+      await t.rejects(webhooks.add(workspaceId, settings), { code: 'bad_request' }, `${what} by ${scheme}`)
+    }
+  }
+  for (const url of ['', 'hooks', 'ftp://example.com/', 'https://user:pass@example.com/', 'https://example.com/#part'])
+    await t.rejects(webhooks.add(workspaceId, { url, filters: NO_FILTERS }), { code: 'bad_request' }, url)
+  t.strictSame(await webhooks.list(workspaceId), [])
   t.equal(arrived(), 0)
 })
 
