@@ -1,12 +1,15 @@
 /** Events as programs get them: a stream that misses nothing, and a list. */
+import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { byCommand } from '@claimcheck/server/base/actor'
 import t, { type Test } from 'tap'
-import { type Client, Installation, sharedInstallation } from '../support/installation.ts'
+import { connect } from '../support/connect.ts'
+import { type Client, Installation, SCRIPTED, sharedInstallation } from '../support/installation.ts'
 import { Listening } from '../support/listening.ts'
 import { query } from '../support/sql.ts'
 
-const shared = sharedInstallation({ file: { event_streams: { per_workspace: 3 } } })
+const CONNECTED = { use: resolve('build/test/plugins/connected.js'), trusted: true }
+const shared = sharedInstallation({ plugins: [SCRIPTED, CONNECTED], file: { event_streams: { per_workspace: 3 } } })
 const JSON_ONLY = { headers: { accept: 'application/json' } }
 let workspaces = 0
 
@@ -208,6 +211,59 @@ t.test('a token needs the scope, and one for another server opens nothing', asyn
   )
   await claimcheck.machines.revoke(machine!.id, client.workspaceId)
   await listening.ended
+})
+
+t.test('a token hears of connections only with the scope for them', async (t) => {
+  const { installation, client } = await begin(t)
+  const { claimcheck, url } = installation
+  const { workspaceId } = client
+  const { clientId, clientSecret } = await claimcheck.machines.create(workspaceId, 'reader', [
+    'claims:read',
+    'connections:read',
+  ])
+  async function tokenOf(scope: string): Promise<string> {
+    const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
+    const body = new URLSearchParams({ grant_type: 'client_credentials', scope, resource: url })
+    return (await installation.request('/oauth/token', { method: 'POST', body, headers: { authorization } })).body
+      .access_token
+  }
+  const connection = await connect(claimcheck, workspaceId, 'mailbox', { token: 'secret' })
+  await claimcheck.storage.write(async (tx) => {
+    const about = { workspaceId, at: Date.now(), subject: connection.id, detail: 'unauthorized' }
+    tx.events.record({ ...about, type: 'connection.failing' })
+  })
+  await decide(client, 1)
+  const typesFor = async (scope: string) => {
+    const headers = { authorization: `Bearer ${await tokenOf(scope)}` }
+    const listening = await Listening.start(`${url}/v1/events?after=0`, { headers })
+    await listening.claims(1)
+    listening.stop()
+    return listening.events.map(({ event }) => event)
+  }
+  t.strictSame(await typesFor('claims:read connections:read'), ['connection.failing', 'claim.decided'])
+  t.strictSame(await typesFor('claims:read'), ['claim.decided'])
+})
+
+t.test('a listener pays for the events that were stored, and goes on when it has tokens again', async (t) => {
+  const own = await Installation.during(t, { inProcess: true, file: { rate_limits: { key: 500 } } })
+  const client = await own.client('acme')
+  const { claim_id } = (await client.submit()).body
+  const { workspaceId } = client
+  await own.claimcheck.storage.write(async (tx) => {
+    for (let count = 0; count < 2000; count++)
+      tx.events.record({ workspaceId, type: 'claim.decided', at: Date.now(), subject: claim_id, detail: null })
+  })
+  const headers = { authorization: `Bearer ${client.key}` }
+  const listening = await Listening.start(`${own.url}/v1/events?after=0`, { headers })
+  await listening.ended
+  const { length } = listening.events
+  t.ok(length >= 500 && length < 700, `${length} events`)
+  t.equal(listening.lastId, String(length))
+  const again = await client.request('/v1/events', {
+    headers: { 'last-event-id': listening.lastId!, ...JSON_ONLY.headers },
+  })
+  t.equal(again.status, 429)
+  t.ok(Number(again.headers.get('retry-after')) > 0)
 })
 
 t.test('nobody hears of another workspace', async (t) => {

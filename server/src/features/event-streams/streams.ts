@@ -3,15 +3,15 @@
  * and little else.
  */
 import type { ServerResponse } from 'node:http'
-import { mayTake } from '@claimcheck/core/hosting'
 import type { FastifyBaseLogger, FastifyReply } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
-import { allowanceOf, type Payer } from '../../base/payers.ts'
+import type { Payer } from '../../base/payers.ts'
 import { leaveUnmeasured } from '../../http/request-metrics.ts'
 import type { EventFeed } from '../events/feed.ts'
 import type { EventStreamsConfig } from './config.ts'
 import { beat, eventFrame, gapFrame, opening } from './frames.ts'
 import { type EventFilter, type EventPage, type EventPages, type NumberedEvent, passes } from './pages.ts'
+import { createPlaces, refuse } from './places.ts'
 import { createTurns } from './turns.ts'
 
 export interface Listener {
@@ -22,6 +22,8 @@ export interface Listener {
   readonly filter: EventFilter
   /** A secret text of the credential, and all else that decides whether it may listen. Streams of one text are asked for together. */
   readonly credential: string
+  /** True if the question about the credential takes several statements. Those of keys share one. */
+  readonly isCostly: boolean
   /** Tells whether the credential may listen now. It is asked again and again: it must keep nothing of the request. */
   readonly mayListen: () => Promise<boolean>
   /** Pays for a further page of stored events. Rejects when the listener has nothing left, which ends the stream. */
@@ -56,6 +58,7 @@ interface Stream {
   readonly access: Access
   readonly filter: EventFilter | undefined
   readonly payer: Payer
+  readonly isCostly: boolean
   /** The turn of the wheel at which the stream gets its heartbeats. */
   readonly spoke: number
   /** The number up to which the stream has all events. */
@@ -84,7 +87,8 @@ const READERS = 2
 const SENT_AT_ONCE = 250
 /** The time without an answer about a credential, as in an outage of the database, after which its streams end. */
 const LONGEST_UNKNOWN_MS = 10_000
-const REFUSED_MS = 30_000
+/** The most streams of a host by sessions and tokens, for each of which the database is asked at each turn. */
+const MOST_COSTLY = 512
 
 export type EventStreams = ReturnType<typeof createEventStreams>
 
@@ -96,9 +100,9 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
   const failed = new Set<Hub>()
   const accesses = new Map<string, Access>()
   const wheel = Array.from({ length: SPOKES }, () => new Set<Stream>())
-  const heldBy = new Map<string, number>()
+  const places = createPlaces(most)
+  const costlyPlaces = createPlaces(MOST_COSTLY)
   const reading = createTurns(READERS)
-  let size = 0
   let turn = 0
   let joined = 0
   let timer: NodeJS.Timeout | undefined
@@ -106,25 +110,23 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
   let isClosing = false
 
   /** @throws ServiceError `too_many`, `unavailable` */
-  function requirePlace({ workspaceId, payer }: Listener): void {
-    const refuse = (detail: string) => new ServiceError('too_many', detail, { retryAfterMs: REFUSED_MS })
+  function requirePlace({ workspaceId, payer, isCostly }: Listener): void {
     if (isClosing) throw new ServiceError('unavailable', 'this host stops: try again')
     const hub = hubs.get(workspaceId)
     if (hub && perWorkspace > 0 && hub.streams.size + hub.opening >= perWorkspace)
-      throw refuse(`this workspace may have at most ${perWorkspace} open event streams`)
-    if (most === 0) return
-    if (size >= most) throw refuse('too many event streams are open on this host')
-    // One account gets at most as many streams as it leaves free, so that the next one gets a place.
-    if (!mayTake(heldBy.get(allowanceOf(payer)) ?? 0, most - size, 1))
-      throw refuse('the event streams that this host has left are for other accounts')
+      refuse(`this workspace may have at most ${perWorkspace} open event streams`)
+    places.requireFree(payer)
+    if (isCostly) costlyPlaces.requireFree(payer)
   }
 
-  function count(payer: Payer, change: 1 | -1): void {
-    const allowance = allowanceOf(payer)
-    const held = (heldBy.get(allowance) ?? 0) + change
-    if (held > 0) heldBy.set(allowance, held)
-    else heldBy.delete(allowance)
-    size += change
+  function takePlace({ payer, isCostly }: Pick<Listener, 'payer' | 'isCostly'>): void {
+    places.take(payer)
+    if (isCostly) costlyPlaces.take(payer)
+  }
+
+  function leavePlace({ payer, isCostly }: Pick<Listener, 'payer' | 'isCostly'>): void {
+    places.leave(payer)
+    if (isCostly) costlyPlaces.leave(payer)
   }
 
   function hubOf(workspaceId: string): Hub {
@@ -236,7 +238,7 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
   }
 
   function join(response: ServerResponse, listener: Listener, hub: Hub): Stream {
-    const { credential, mayListen, filter, payer, after = hub.cursor } = listener
+    const { credential, mayListen, filter, payer, isCostly, after = hub.cursor } = listener
     const access = accesses.get(credential) ?? { mayListen, streams: new Set(), unknownSince: undefined }
     accesses.set(credential, access)
     const isFiltered = Object.values(filter).some(Boolean)
@@ -246,6 +248,7 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
       access,
       filter: isFiltered ? filter : undefined,
       payer,
+      isCostly,
       // Streams that are opened together get their heartbeats one after the other.
       spoke: joined++ % SPOKES,
       cursor: after,
@@ -262,12 +265,12 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
   }
 
   function leave(stream: Stream, credential: string): void {
-    const { hub, access, spoke, payer } = stream
+    const { hub, access, spoke } = stream
     hub.streams.delete(stream)
     access.streams.delete(stream)
     if (access.streams.size === 0 && accesses.get(credential) === access) accesses.delete(credential)
     wheel[spoke]!.delete(stream)
-    count(payer, -1)
+    leavePlace(stream)
     dropIfUnused(hub)
     if (accesses.size > 0) return
     clearInterval(timer)
@@ -281,10 +284,9 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
      */
     async open(reply: FastifyReply, listener: Listener): Promise<FastifyReply> {
       requirePlace(listener)
-      const { workspaceId, payer } = listener
-      const hub = hubOf(workspaceId)
+      const hub = hubOf(listener.workspaceId)
       hub.opening++
-      count(payer, 1)
+      takePlace(listener)
       let stream: Stream | undefined
       try {
         await hub.isReady
@@ -294,7 +296,7 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
       } finally {
         hub.opening--
         if (!stream) {
-          count(payer, -1)
+          leavePlace(listener)
           dropIfUnused(hub)
         }
       }
@@ -321,7 +323,7 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
       await Promise.all([...hubs.values()].map((hub) => hub.reading))
     },
     get size() {
-      return size
+      return places.size
     },
   }
 }

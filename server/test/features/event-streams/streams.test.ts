@@ -67,13 +67,14 @@ async function begin(
   const app: App = fastify().withTypeProvider<TypeBoxTypeProvider>()
   answerErrors(app)
   app.get('/', (request, reply) => {
-    const { workspace = 'ws', payer = 'acc', after } = request.query as Record<string, string>
+    const { workspace = 'ws', payer = 'acc', costly, after } = request.query as Record<string, string>
     const listener: Listener = {
       workspaceId: workspace,
       payer,
       after: after === undefined ? undefined : Number(after),
       filter: {},
       credential: workspace,
+      isCostly: costly === 'yes',
       async mayListen() {
         if (state.answers === 'none') throw new Error('the database is away')
         return state.answers

@@ -18,6 +18,7 @@ export function eventRoutes(app: App, services: ConsoleDependencies): void {
     return eventStreams.open(reply, {
       workspaceId: workspace.id,
       payer: user.payer,
+      isCostly: true,
       // A page is loaded again when it begins to listen, so that it needs no event from before.
       after: undefined,
       filter: {},

@@ -61,6 +61,7 @@ export function eventRoutes(app: App, { eventPages, eventStreams, audience, gate
         return eventStreams.open(reply, {
           workspaceId,
           payer,
+          isCostly: credential.kind === 'oauth',
           after,
           filter,
           credential: `${text} ${request.ip}`,
