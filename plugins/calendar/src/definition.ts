@@ -15,16 +15,17 @@ export interface Observance {
 /** Tells the offset of a definition at a time; undefined where it is not certain. */
 export type OffsetOf = (local: number) => number | undefined
 
-const MOST_OBSERVANCES = 100
+/** Limits of what is looked through for each time: parts with their rules, and dates. */
+const MOST_PARTS = 50
+const MOST_DATES = 1000
 const DAY_MS = 24 * 3_600_000
-/** Days in which a yearly rule has a time. */
-const YEAR_DAYS = 367
 
 export function offsetsOf(observances: readonly Observance[]): OffsetOf {
   const [first, ...others] = observances
   // Without another offset it does not matter when one begins.
   if (others.every(({ offset }) => offset === first?.offset)) return () => first?.offset
-  if (observances.length > MOST_OBSERVANCES) return () => undefined
+  const [parts, dates] = [observances.flatMap(({ rules }) => ['', ...rules]), observances.flatMap(({ dates }) => dates)]
+  if (parts.length > MOST_PARTS || dates.length > MOST_DATES) return () => undefined
   const read = observances.map(({ rules, ...rest }) => ({ ...rest, rules: rules.map(readRule) }))
   return (local) => {
     const begun = read.map(({ offset, ...times }) => ({ offset, at: lastOnset(times, local) }))
@@ -47,18 +48,22 @@ function lastOnset({ start = Number.NaN, dates, rules }: Onsets, local: number):
   return Math.max(...begun, ...ruled)
 }
 
+/** Finds the last time of a rule of one month a year; not a number for other rules. */
 function lastOfRule(rule: Rule | undefined, start: number, local: number): number {
-  const isYearly =
-    rule?.get('FREQ') === 'YEARLY' && rule.has('BYMONTH') && (rule.has('BYDAY') || rule.has('BYMONTHDAY'))
-  if (!rule || !isYearly || rule.has('COUNT') || (rule.get('INTERVAL') ?? '1') !== '1') return Number.NaN
-  // Days are counted back from the last on which the part can have begun, at the time of day of its start.
+  const month = Number(rule?.get('BYMONTH'))
+  const isYearly = rule?.get('FREQ') === 'YEARLY' && (rule.has('BYDAY') || rule.has('BYMONTHDAY'))
+  if (!isYearly || rule.has('COUNT') || (rule.get('INTERVAL') ?? '1') !== '1') return Number.NaN
   const end = Math.min(local, untilOf(rule))
-  const newest = end - ((((end - start) % DAY_MS) + DAY_MS) % DAY_MS)
-  for (let day = 0; day < YEAR_DAYS; day++) {
-    const at = newest - day * DAY_MS
-    if (at < start) return start
-    if (takesIn(rule, at)) return at
-  }
+  // A part begins at the time of day of its start.
+  const time = ((start % DAY_MS) + DAY_MS) % DAY_MS
+  const newest = new Date(end).getUTCFullYear()
+  for (const year of [newest, newest - 1])
+    for (let day = 31; day > 0; day--) {
+      // The 31st of a shorter month is of the next one, which the rule does not take in.
+      const at = Date.UTC(year, month - 1, day) + time
+      if (at > end || !takesIn(rule, at)) continue
+      return Math.max(at, start)
+    }
   return Number.NaN
 }
 
