@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { rootCertificates } from 'node:tls'
 import { createMemoryRefreshes } from '@claimcheck/core/hosting'
 import {
   type CheckContext,
@@ -33,11 +34,17 @@ const profile = {
   facts: Type.Object({ seen: Type.Optional(Type.Unknown()) }, { additionalProperties: false }),
 } as const
 
+const TLS = ['certificate', 'key', 'authority']
 const connectionType = defineConnectionType({
   provider: 'test',
   title: 'Test',
   help: 'None.',
-  options: Type.Object({ host: Type.String(), token: secret({ description: 'A token.' }) }),
+  options: Type.Object({
+    host: Type.String(),
+    token: secret({ description: 'A token.' }),
+    ...Object.fromEntries(TLS.map((name) => [name, Type.Optional(secret({ description: 'In PEM.' }))])),
+  }),
+  credentials: { tls: { scheme: 'clientCertificate', certificate: 'certificate', key: 'key', authority: 'authority' } },
   baseUrl: ({ host }) => (host.startsWith('127.') ? `http://${host}` : `https://${host}`),
   fits: () => true,
   probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
@@ -522,6 +529,17 @@ t.test('the Age of an answer counts, at an address that a workspace chose up to 
     const { run } = await readAt(t, headers, { listed: [] })
     t.match(await run(claim, []), expected(listed, true), `${age}, listed`)
   }
+})
+
+t.test('no connection chooses the authority of what the operator lists', async (t) => {
+  const host = await destination(t, at(0))
+  const options = { host, authority: rootCertificates[0]! }
+  const seen = async (listed: string[]) => {
+    const { run } = runner(t, reading(host), { options, allowPrivate: [host], timeoutMs: 5000, listed })
+    return run(claim, [])
+  }
+  t.match(await seen([]), { source: { listed: false } })
+  t.match(await seen([`http://${host}`]), { failure: { code: 'misconfigured' } })
 })
 
 t.test('an answer older than what counts shows what is there, and not what is missing or differs', async (t) => {
