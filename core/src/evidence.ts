@@ -129,6 +129,8 @@ interface CheckTimes {
   readonly answeredAt: Instant
   /** The plugin that was asked. Absent where none was, and in records from before receipts named plugins. */
   readonly plugin?: PluginName
+  /** Tells that the check was made beside the claim's schedule (`hintedRecord`). It is not part of the published evidence. */
+  readonly hinted?: true
 }
 
 /** A check that read the destination. */

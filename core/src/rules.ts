@@ -32,7 +32,8 @@ export {
 } from './rules/consistency.ts'
 export { decide, knowsRules, RULE_VERSIONS } from './rules/decide.ts'
 export { CLOCK_SKEW_MS, freshnessOf, isClockBehind, isFreshBy, LARGEST_AHEAD_MS } from './rules/freshness.ts'
-export { toleranceEnd } from './rules/moments.ts'
+export { hintedRecord } from './rules/hinted.ts'
+export { PROMPT_MS, toleranceEnd } from './rules/moments.ts'
 export { expectedBy, type NextCheck, nextCheck } from './schedule.ts'
 export { formatInstant, LATEST_INSTANT, parseInstant } from './time.ts'
 export {

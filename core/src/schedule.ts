@@ -45,17 +45,18 @@ export interface NextCheck {
 }
 
 /**
- * The next check of a claim that is not decided yet.
+ * The next check of a claim that is not decided yet. Checks beside the schedule do not count: who can cause them must not move a look.
  *
  * @param isWatched looks of this claim may come every 15 s until the end of its tolerance, where without them a lie cannot be blamed
  */
 export function nextCheck(
   rules: Rules,
   claim: ClaimTimes,
-  checks: readonly CheckRecord[],
+  recorded: readonly CheckRecord[],
   closing: Closing,
   isWatched = true,
 ): NextCheck {
+  const checks = recorded.filter(({ hinted }) => !hinted)
   const last = checks.at(-1)
   const moments = decidingMoments(rules, claim, checks)
   if (!last)

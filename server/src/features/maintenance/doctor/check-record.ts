@@ -37,7 +37,12 @@ const Failure = Type.Object(
   ALONE,
 )
 const Plugin = Type.Object({ package: text, version: Type.Optional(text), codeHash: Type.Optional(text) }, ALONE)
-const made = { sentAt: count, answeredAt: count, plugin: Type.Optional(Plugin) }
+const made = {
+  sentAt: count,
+  answeredAt: count,
+  plugin: Type.Optional(Plugin),
+  hinted: Type.Optional(Type.Literal(true)),
+}
 const Record = Type.Union([
   Type.Object({ ...made, failure: Failure }, ALONE),
   Type.Object(
