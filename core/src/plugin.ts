@@ -26,6 +26,8 @@ export { clockBehindMs, isLongBefore, windowStart } from './contract/claim-time.
 export {
   type ConnectionType,
   defineConnectionType,
+  type HintProof,
+  type HintSender,
   isRefused,
   type ProbeContext,
   type ProbeResult,

@@ -37,11 +37,42 @@ export interface ConnectionType<O extends TObject = TObject> {
   readonly identified?: true
   /** The thing that a probe can try, and the form asks for. Left out where the credentials alone say what they can read. */
   readonly trial?: Trial
+  /** Those who tell the service of changes at the destination, as its webhooks do. */
+  readonly hints?: readonly HintSender[]
   /**
    * Tries a connection with these options, and tells what the reads proved.
    * @throws DestinationError `unauthorized` or `forbidden` where the destination refuses the credentials, or does not show what is to be tried
    */
   probe(options: Static<O>, context: ProbeContext): Promise<ProbeResult>
+}
+
+/**
+ * A sender of hints: requests to the service which say that something changed at the destination. As plain data, because the host takes them without
+ * the plugin. A hint is no evidence: it makes the host look at waiting claims at once, and a hint of nothing costs a look in vain.
+ *
+ * A part of a message is named by the members that lead to it, such as `repository.full_name`.
+ */
+export interface HintSender {
+  /** The name that people see, such as `GitHub`. */
+  readonly title: string
+  /** Help for the person who sets it up at the destination, which says where, and which events to send. */
+  readonly help: string
+  readonly proof: HintProof
+  /** The list of messages in the body. Left out where the body is one message. */
+  readonly each?: string
+  /** The targets of a message, as claims name them in any case, with parts in braces: `{repository.full_name}`. One without all its parts is none. */
+  readonly targets: readonly string[]
+  /** Parts that name what changed at the target, by the params of claims that name it. A message with any of them concerns no other claims. */
+  readonly params?: Readonly<Record<string, readonly string[]>>
+  /** Values of parts which say that nothing changed, or has ended yet: messages with one of them are no hints. */
+  readonly skips?: Readonly<Record<string, readonly string[]>>
+}
+
+/** Proof that the sender knows the secret of its address: a header with the secret, or with the HMAC-SHA-256 of the body in hexadecimal digits. */
+export interface HintProof {
+  /** The name of the header in lower case. Its value may begin with `sha256=` or `Bearer `. */
+  readonly header: string
+  readonly by: 'hmac' | 'secret'
 }
 
 /** One thing at the destination: a repository, a package, a page. */

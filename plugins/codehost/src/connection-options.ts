@@ -54,7 +54,7 @@ export function defineCodeHost<O extends ConnectionType['options'], A extends { 
   probe,
   readers,
   ...type
-}: Pick<ConnectionType<O>, 'provider' | 'title' | 'options' | 'credentials' | 'help' | 'trial'> & {
+}: Pick<ConnectionType<O>, 'provider' | 'title' | 'options' | 'credentials' | 'help' | 'trial' | 'hints'> & {
   access(options: Static<O>): A
   names?(baseUrl: string): readonly string[]
   probe(access: A, context: ProbeContext, options: Static<O>): Promise<HostProbe>

@@ -9,6 +9,7 @@ import {
   statusError,
   Type,
 } from '@claimcheck/core/plugin'
+import { distribution, githubPackages } from './hints.ts'
 import { imageOf, isAt, typedAddress } from './image.ts'
 import { SEGMENT } from './profile.ts'
 
@@ -75,6 +76,7 @@ export const connectionType = defineConnectionType({
     description: 'One that is to be read through this connection, by its name without the host.',
     example: 'acme/api',
   },
+  hints: [githubPackages, distribution],
   async probe({ base_url, username }, { fetch, now, target }) {
     const url = typedAddress(base_url)
     async function read(path: string, name: 'registry' | 'anyone') {

@@ -52,13 +52,13 @@ export type Normalizable = Pick<Claim, 'target' | 'params'>
 
 type ConnectionData = Pick<
   ConnectionType,
-  'provider' | 'title' | 'options' | 'credentials' | 'help' | 'trial' | 'refusesHidden' | 'identified'
+  'provider' | 'title' | 'options' | 'credentials' | 'help' | 'trial' | 'hints' | 'refusesHidden' | 'identified'
 >
 
 /** Copies the data of a connection type, without its functions. */
 export function connectionData(type: ConnectionData): ConnectionData {
-  const { provider, title, options, credentials, help, trial, refusesHidden, identified } = type
-  return { provider, title, options, help, ...defined({ credentials, trial, refusesHidden, identified }) }
+  const { provider, title, options, credentials, help, trial, hints, refusesHidden, identified } = type
+  return { provider, title, options, help, ...defined({ credentials, trial, hints, refusesHidden, identified }) }
 }
 
 export interface HostedConnectionType extends ConnectionData {

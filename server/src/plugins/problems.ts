@@ -21,6 +21,8 @@ import {
   CEILING,
   type ConnectionType,
   type DavMethod,
+  type HintProof,
+  type HintSender,
   type Plugin,
   type SigningBackend,
   type Statement,
@@ -59,6 +61,32 @@ const PROVIDER_HELP =
   'write 1 to 64 lower-case letters, digits, underscores or dashes, and begin with a letter or digit'
 const ACTION_HELP =
   'write three names with dots between them, such as acme.ticket.close: lower-case letters and digits, and no underscore before the first dot'
+const PART = '[A-Za-z0-9_-]{1,64}(?:\\.[A-Za-z0-9_-]{1,64}){0,7}'
+const partName = Type.String({ pattern: `^${PART}$` })
+const HintProofData = Type.Object(
+  {
+    header: Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$' }),
+    by: Type.Union([Type.Literal('hmac'), Type.Literal('secret')]),
+  } satisfies Form<HintProof>,
+  { additionalProperties: false },
+)
+const HintSenderData = Type.Object(
+  {
+    title: text,
+    help: text,
+    proof: HintProofData,
+    each: Type.Optional(partName),
+    targets: Type.Array(Type.String({ pattern: `^(?:[^{}]|\\{${PART}\\})+$`, maxLength: 500 }), {
+      minItems: 1,
+      maxItems: 20,
+    }),
+    params: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[A-Za-z0-9_]{1,64}$' }), Type.Array(partName, { maxItems: 20 })),
+    ),
+    skips: Type.Optional(Type.Record(partName, Type.Array(Type.String(), { maxItems: 50 }))),
+  } satisfies Form<HintSender>,
+  { additionalProperties: false },
+)
 const ConnectionTypeData = Type.Object({
   provider: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$', [PATTERN_HELP]: PROVIDER_HELP }),
   title: text,
@@ -67,6 +95,7 @@ const ConnectionTypeData = Type.Object({
   credentials: Type.Optional(Type.Record(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }), Type.Object({}))),
   refusesHidden: Type.Optional(Type.Literal(true)),
   identified: Type.Optional(Type.Literal(true)),
+  hints: Type.Optional(Type.Array(HintSenderData, { maxItems: 10 })),
   trial: Type.Optional(
     Type.Object({ title: text, description: text, example: Type.Optional(text) }, { additionalProperties: false }),
   ),

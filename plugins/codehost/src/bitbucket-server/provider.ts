@@ -11,6 +11,7 @@ import {
   restAccess,
   unencryptedWarning,
 } from '../connection-options.ts'
+import { bitbucketServerHints } from '../hints.ts'
 import { RepositoriesAnswer } from './answers.ts'
 import { findChecks } from './checks.ts'
 import { findPullRequest } from './pull-request.ts'
@@ -31,6 +32,7 @@ export const bitbucketServer = defineCodeHost({
   options: ServerOptions,
   help: HELP,
   trial: repositoryTrial('`PROJECT/name`', 'ACME/api'),
+  hints: [bitbucketServerHints],
   async probe(access, context) {
     const api = createServerApi(access, context)
     const { value } = await api.get('/api/latest/repos?permission=REPO_WRITE&limit=1', RepositoriesAnswer)

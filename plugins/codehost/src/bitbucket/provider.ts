@@ -13,6 +13,7 @@ import {
   repositoryTrial,
   restAccess,
 } from '../connection-options.ts'
+import { bitbucketHints } from '../hints.ts'
 import { findChecks } from './checks.ts'
 import { findPullRequest } from './pull-request.ts'
 import { findCommit } from './repository.ts'
@@ -54,6 +55,7 @@ export const bitbucket = defineCodeHost({
   options: BitbucketOptions,
   help: HELP,
   trial: repositoryTrial('`workspace/name`', 'acme/api'),
+  hints: [bitbucketHints],
   async probe({ baseUrl, token }, { fetch, http, now, target }) {
     const response = await fetch(`${baseUrl}/user`, { headers: { accept: 'application/json' }, auth: bearer(token) })
     await response.body?.cancel()

@@ -22,6 +22,7 @@ import {
   unencryptedWarning,
 } from '../connection-options.ts'
 import type { Repositories } from '../git/repositories.ts'
+import { giteaHints } from '../hints.ts'
 import type { RestAccess } from '../rest.ts'
 import { FailureAnswer, RepositoryAnswer, UserAnswer, VersionAnswer } from './answers.ts'
 import { findChecks } from './checks.ts'
@@ -52,6 +53,7 @@ export function createGiteaProvider(repositories: Repositories): Provider {
     options: GiteaOptions,
     help: HELP,
     trial: repositoryTrial('`owner/name`', 'acme/api'),
+    hints: giteaHints,
     async probe(access, context) {
       const auth = tokenOf(access)
       const api = access.baseUrl + API_PATH

@@ -13,6 +13,7 @@ import {
   repositoryTrial,
   withoutTrailingSlash,
 } from '../connection-options.ts'
+import { githubHints } from '../hints.ts'
 import { RateLimitAnswer, RepositoryAnswer } from './answers.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import { findChecks } from './checks.ts'
@@ -110,6 +111,7 @@ export const github = defineCodeHost({
   credentials: { app: appAt(PUBLIC_API), app_at_base_url: appAt('{option.base_url}') },
   help: HELP,
   trial: repositoryTrial('`owner/name`', 'acme/api'),
+  hints: [githubHints],
   async probe(access, context) {
     const api = createGitHubApi(access, context)
     // GitHub refuses a token that it does not know, whatever is asked. An Enterprise server without rate limits answers 404, but only then.

@@ -10,6 +10,7 @@ import {
   repositoryTrial,
   restAccess,
 } from '../connection-options.ts'
+import { gitlabHints } from '../hints.ts'
 import { AnyAnswer, AnyListAnswer, TokenAnswer } from './answers.ts'
 import { createGitLabApi } from './api.ts'
 import { findChecks } from './checks.ts'
@@ -51,6 +52,7 @@ export const gitlab = defineCodeHost({
   options: GitLabOptions,
   help: HELP,
   trial: repositoryTrial('`group/project`', 'acme/api'),
+  hints: [gitlabHints],
   async probe(access, context) {
     const api = createGitLabApi(access, context)
     const proven = () =>
