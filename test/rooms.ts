@@ -24,6 +24,7 @@ export const ROOMS = [
   'features/events',
   'features/event-streams',
   'features/webhooks',
+  'features/hints',
   'features/plugins',
   'features/erasure',
   'features/anchoring',

@@ -56,6 +56,7 @@ export const SAMPLES: Readonly<Record<CostClass, Sample>> = {
   read: ({ key, claimId }) => [`/v1/claims/${claimId}`, { headers: bearer(key) }],
   claim_list: ({ key }) => ['/v1/claims?limit=50', { headers: bearer(key) }],
   claim: ({ key }) => ['/v1/claims', { method: 'POST', headers: bearer(key), body: claimText() }],
+  hint: () => [`/v1/hints/${'A'.repeat(43)}`, { method: 'POST', headers: JSON_TYPE, body: HINT }],
   search_index: () => ['/docs/search.json'],
   mcp: ({ key }) => ['/mcp', { method: 'POST', headers: { ...bearer(key), ...MCP }, body: MCP_CALL }],
   verification: ({ key, receiptId }) => [
@@ -92,6 +93,8 @@ export const SAMPLES: Readonly<Record<CostClass, Sample>> = {
   ],
 }
 
+/** A message of a usual size. */
+const HINT = JSON.stringify({ repository: { full_name: 'acme/api' }, text: 'x'.repeat(20_000) })
 const MCP = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' }
 const MCP_CALL = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
 

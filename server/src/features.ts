@@ -9,6 +9,7 @@ import { consoleFeature } from './features/console/feature.ts'
 import { erasureFeature } from './features/erasure/feature.ts'
 import { eventStreamsFeature } from './features/event-streams/feature.ts'
 import { eventsFeature } from './features/events/feature.ts'
+import { hintsFeature } from './features/hints/feature.ts'
 import { logFeature } from './features/log/feature.ts'
 import { mailFeature } from './features/mail/feature.ts'
 import { maintenanceFeature } from './features/maintenance/feature.ts'
@@ -36,6 +37,7 @@ export const FEATURES = [
   eventsFeature,
   eventStreamsFeature,
   webhooksFeature,
+  hintsFeature,
   pluginsFeature,
   erasureFeature,
   anchoringFeature,

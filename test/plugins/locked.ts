@@ -45,6 +45,7 @@ const connectionType = defineConnectionType({
   options: Type.Object({ token: secret({ description: 'The word.' }) }, { additionalProperties: false }),
   baseUrl: () => 'https://example.com',
   fits: () => true,
+  hints: [{ title: 'Cave', help: 'None.', proof: { header: 'x-word', by: 'secret' }, targets: ['{cave}'] }],
   probe: async () => ({ proves: 'works', scopes: ['read'], warnings: [] }),
 })
 

@@ -28,6 +28,8 @@ export const COSTS = {
   read: { tokens: 6 },
   claim_list: { tokens: 40, why: 'reads up to 200 claims' },
   claim: { tokens: 20, why: 'checks the destination, signs, and appends to the log' },
+  /** The cost of proving a message, and of looking for the claims that it concerns. */
+  hint: { tokens: 10 },
   mcp: { tokens: 18, why: 'the SDK makes a server for each message' },
   /** Verifying a receipt by a tool of MCP, on top of the message. */
   verification: { tokens: 90, why: 'checks signatures, keys and proofs' },

@@ -7,6 +7,7 @@ const ERRORS = {
   401: ErrorBody,
   403: ErrorBody,
   404: ErrorBody,
+  409: ErrorBody,
   410: Type.Union([ErasedBody, LostBody]),
   413: ErrorBody,
   415: ErrorBody,

@@ -1,11 +1,11 @@
 /**
  * Slots for checks, shared by payers and destinations (`Places`). A quarter is kept for checks that decide, an eighth for first looks. Looks
- * at watched claims come often: they have a sixteenth as many slots beside these, and no others, so that they delay nobody. Where that is
- * not one whole slot, they take of the common ones: a limit of one is one check at a time.
+ * at watched claims come often, and looks on hints when others say: each have a sixteenth as many slots beside these, and no others, so that they
+ * delay nobody. Where that is not one whole slot, they take of the common ones: a limit of one is one check at a time.
  */
 import type { Payer } from '../base/payers.ts'
 import { Places } from '../base/places.ts'
-import type { DueKind } from '../storage/claims.ts'
+import type { CheckKind } from '../storage/claims.ts'
 
 /** The owner of a slot, and what its check reads. */
 export interface Asker {
@@ -22,14 +22,14 @@ export type UsedUp = 'payer' | 'destination'
 
 /**
  * The pools of slots. Checks that decide take from `kept`, first looks from `first`, and both then from `common`; other looks take from `common`
- * alone, or from `watching` alone.
+ * alone, or from `watching` or `hinted` alone.
  */
-export type Share = 'kept' | 'first' | 'common' | 'watching'
+export type Share = 'kept' | 'first' | 'common' | 'watching' | 'hinted'
 
 /** The divisor of all slots that gives those kept for checks that decide. */
 const KEPT = 4
 const FIRST = 8
-const WATCHING = 16
+const BESIDE = 16
 /** The weight that limits payers. Alone, one takes 3/4 of a pool; a destination half, of which one payer takes 6/7. */
 const WEIGHT = 3
 
@@ -39,17 +39,18 @@ export function createConcurrencyLimit(capacity: number) {
   const kept = new Pool(Math.floor(capacity / KEPT))
   const first = new Pool(Math.floor(capacity / FIRST))
   const common = new Pool(capacity - kept.capacity - first.capacity)
-  const watching = new Pool(Math.floor(capacity / WATCHING))
+  const [watching, hinted] = [new Pool(Math.floor(capacity / BESIDE)), new Pool(Math.floor(capacity / BESIDE))]
   const listeners: (() => void)[] = []
-  const pools: Readonly<Record<DueKind, readonly Pool[]>> = {
+  const pools: Readonly<Record<CheckKind, readonly Pool[]>> = {
     deciding: [kept, common],
     first: [first, common],
     looking: [common],
     watching: [watching.capacity > 0 ? watching : common],
+    hinted: [hinted.capacity > 0 ? hinted : common],
   }
 
   /** Finds the pool with a free slot, or else the part that is used up in the last pool. */
-  function poolFor(asker: Asker, kind: DueKind): Pool | UsedUp {
+  function poolFor(asker: Asker, kind: CheckKind): Pool | UsedUp {
     let usedUp: UsedUp | undefined
     for (const pool of pools[kind]) {
       usedUp = pool.usedUp(asker)
@@ -60,7 +61,7 @@ export function createConcurrencyLimit(capacity: number) {
 
   return {
     /** Takes a slot, or returns the part that is used up. */
-    take(asker: Asker, kind: DueKind): Release | UsedUp {
+    take(asker: Asker, kind: CheckKind): Release | UsedUp {
       const pool = poolFor(asker, kind)
       if (typeof pool === 'string') return pool
       const release = pool.take(asker)
@@ -70,7 +71,7 @@ export function createConcurrencyLimit(capacity: number) {
       }
     },
     /** Returns the part that is used up; undefined if `take` would give a slot. */
-    usedUp(asker: Asker, kind: DueKind): UsedUp | undefined {
+    usedUp(asker: Asker, kind: CheckKind): UsedUp | undefined {
       const pool = poolFor(asker, kind)
       return typeof pool === 'string' ? pool : undefined
     },
@@ -80,6 +81,7 @@ export function createConcurrencyLimit(capacity: number) {
       first: first.taken,
       common: common.taken,
       watching: watching.taken,
+      hinted: hinted.taken,
     }),
     /** Calls the listener whenever a slot becomes free. */
     onFree(listener: () => void): void {

@@ -1,7 +1,8 @@
 /**
  * Shares out a destination's rate limit, such as GitHub's 60 anonymous requests an hour: by payer (`Places`), and with a part kept for checks that
- * decide. So nobody can use it up for all. Of what is left, looking again at claims uses half at most: a token is its workspace's own. The
- * destination's own headers tell the budget, so that requests of others count as well.
+ * decide. So nobody can use it up for all. Of what is left, looking again at claims uses half at most: a token is its workspace's own. Looks on hints
+ * end while half of the limit is left, so that hints take nothing from the claims' own looks. The destination's own headers tell the budget, so that
+ * requests of others count as well.
  */
 
 import { mayTake } from '@claimcheck/core/hosting'
@@ -25,6 +26,8 @@ const KEPT = 4
 const WEIGHTS = { looking: 2, deciding: 4 } as const
 /** The weight that keeps looking again to at most as many requests as it leaves. */
 const AGAIN_WEIGHT = 1
+/** The multiple of the kept requests that looks on hints leave: half of the limit. Of what is above it, they use half at most. */
+const LEFT_BY_HINTS = 2
 /** The number of requests that are set aside for a check that begins. */
 const PER_CHECK = 4
 /** The most checks at a time while everybody's common budget is not known: a burst could use it up before the first answer tells of it. */
@@ -54,6 +57,8 @@ function newWindow() {
     spent: { looking: new Places(), deciding: new Places() },
     /** The number of requests for looking again in this window. */
     spentAgain: 0,
+    /** The number of requests for looks on hints in this window. */
+    spentHinted: 0,
   }
 }
 
@@ -87,16 +92,31 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
     return isShared(spender) ? spent[kind].mayTake(spender.payer, free, WEIGHTS[kind]) : free > 0
   }
 
+  function isUnknown({ window, heardAt }: RateLimitBudget): boolean {
+    return heardAt === undefined || (!window && now() - heardAt > UNTOLD_MS)
+  }
+
+  /** Tells whether a look on a hint may use one more request. @param pending the requests that others have not used yet */
+  function mayHint({ spentHinted }: RateLimitBudget, { remaining, kept }: Window, pending: number): boolean {
+    return mayTake(spentHinted, remaining - LEFT_BY_HINTS * kept - pending, 1)
+  }
+
   return {
     /** Tells whether a check that only looks may begin: a part stays free for others, and for checks that decide. */
     mayBegin(spender: Spender): boolean {
       if (spender.origin === null) return true
       const budget = budgetOf(spender)
-      const { window, heardAt, running, pending } = budget
-      const isUnknown = heardAt === undefined || (!window && now() - heardAt > UNTOLD_MS)
-      if (isUnknown) return !isShared(spender) || running < MOST_BEFORE_FIRST_ANSWER
+      const { window, running, pending } = budget
+      if (isUnknown(budget)) return !isShared(spender) || running < MOST_BEFORE_FIRST_ANSWER
       if (!window) return true
       return mayUse(budget, spender, 'looking', window.remaining - window.kept - pending)
+    },
+    /** Tells whether a look on a hint may begin. None does by everybody's common budget. */
+    mayBeginOnHint(spender: Spender): boolean {
+      const budget = budgetOf(spender)
+      const { window, pending } = budget
+      if (isShared(spender)) return !window && !isUnknown(budget)
+      return !window || mayHint(budget, window, pending)
     },
     /** Sets requests aside for a check that begins. The returned function ends the check. */
     begin(spender: Spender, isDeciding: boolean): () => void {
@@ -127,18 +147,23 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
       spender: Spender,
       check: {
         readonly isDeciding: boolean
+        /** True for a look on a hint. */
+        readonly isHinted?: boolean
         /** True for a claim that was checked before. */
         readonly isAgain: boolean
         /** False for a connection that reads without credentials, as everybody may. */
         readonly hasCredentials: boolean
       },
     ) {
-      const { isDeciding, isAgain, hasCredentials } = check
+      const { isDeciding, isHinted = false, isAgain, hasCredentials } = check
       if (spender.connectionId !== null && !hasCredentials) anonymous.set(spender.connectionId, true)
       let isRefused = false
+      const spentBy = isHinted ? 'spentHinted' : 'spentAgain'
 
-      function mayCount(budget: RateLimitBudget, { remaining, kept }: Window): boolean {
+      function mayCount(budget: RateLimitBudget, window: Window): boolean {
+        const { remaining, kept } = window
         if (isDeciding) return mayUse(budget, spender, 'deciding', remaining)
+        if (isHinted) return mayHint(budget, window, 0)
         // Requests were set aside for this check.
         return remaining > kept && (!isAgain || mayTake(budget.spentAgain, remaining, AGAIN_WEIGHT))
       }
@@ -160,7 +185,7 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
           budget.pending++
           if (window) budget.spent[isDeciding ? 'deciding' : 'looking'].add(spender.payer, 1)
           const counts = window !== undefined && isAgain && !isDeciding
-          if (counts) budget.spentAgain++
+          if (counts) budget[spentBy]++
           return (headers) => {
             budget.pending--
             const before = budget.window?.remaining
@@ -168,7 +193,7 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
             const after = budget.window?.remaining
             // Unchanged pages are free at some destinations.
             const isFree = before !== undefined && after !== undefined && after >= before
-            if (counts && isFree && budget.spentAgain > 0) budget.spentAgain--
+            if (counts && isFree && budget[spentBy] > 0) budget[spentBy]--
           }
         },
       }

@@ -100,6 +100,9 @@ export function namesOfLane(lane: string) {
  */
 export type DueKind = 'deciding' | 'first' | 'watching' | 'looking'
 
+/** The kinds of checks: those of due claims, and those beside the schedule, on a hint. */
+export type CheckKind = DueKind | 'hinted'
+
 const DUE: Readonly<Record<DueKind, string>> = {
   deciding: 'moment_at <= ? ORDER BY moment_at, due_at',
   first: '(moment_at > ? OR moment_at IS NULL) AND attempts = 0 ORDER BY due_at DESC',

@@ -21,6 +21,11 @@ export function sourceKeyContext(connectionId: string): string {
   return `connection-source:${connectionId}`
 }
 
+/** The context of the secret by which senders of hints prove themselves. */
+export function hintContext(address: string): string {
+  return `hints:${address}`
+}
+
 /** The context of the key for the pseudonyms of a workspace's agents. */
 export function agentsKeyContext(workspaceId: string): string {
   return `workspace-agents:${workspaceId}`

@@ -14,6 +14,7 @@ import { doctorReads } from './doctor-reads.ts'
 import { durability } from './durability.ts'
 import { erasureReads, erasureWrites, type WithErasures } from './erasures.ts'
 import { eventReads, eventWrites } from './events.ts'
+import { hintReads, hintWrites } from './hints.ts'
 import { holderReads, holderWrites } from './holders.ts'
 import { hostPluginRows } from './host-plugins.ts'
 import { leaseWrites } from './leases.ts'
@@ -179,6 +180,7 @@ export function reads(db: Db) {
     retentions: retentionReads(db),
     allowedOrigins: allowedOriginReads(db),
     holders: holderReads(db),
+    hints: hintReads(db),
     anchors: anchorReads(db),
     events: eventReads(db),
     webhooks: webhookReads(db),
@@ -213,6 +215,7 @@ export function writes(tx: Db, schema: WithErasures) {
     retentions: retentionWrites(tx),
     allowedOrigins: allowedOriginWrites(tx),
     holders: holderWrites(tx),
+    hints: hintWrites(tx),
     anchors: anchorWrites(tx),
     events: eventWrites(tx),
     webhooks: webhookWrites(tx),

@@ -420,12 +420,15 @@ export function connectionWrites(db: Db) {
     },
     /** Disconnects a connection, and deletes its secrets. False when there is no such active connection, in this workspace where one is named. */
     async disconnect(id: string, at: Instant, workspaceId?: string): Promise<boolean> {
-      return (await active(id, workspaceId).update({ disconnected_at: at, ...WITHOUT_SECRETS })) === 1
+      const isDone = (await active(id, workspaceId).update({ disconnected_at: at, ...WITHOUT_SECRETS })) === 1
+      if (isDone) await db.table('hint_addresses').where({ connection_id: id }).delete()
+      return isDone
     },
     /** Disconnects all connections of a workspace, and deletes their secrets. */
     async disconnectAll(workspaceId: string, at: Instant): Promise<void> {
       const all = db.table('connections').where({ workspace_id: workspaceId }).whereNull('disconnected_at')
       await all.update({ disconnected_at: at, ...WITHOUT_SECRETS })
+      await db.table('hint_addresses').where({ workspace_id: workspaceId }).delete()
     },
     /** Notes a successful read. When several hosts note one, the latest time stays. A connection that was refused before is reached again. */
     async wasRead(id: string, at: Instant): Promise<void> {

@@ -72,6 +72,8 @@ export function pathsIn(workspaceId: string) {
     connectionName: ofOne('connections', '/name'),
     testConnection: ofOne('connections', '/test'),
     disconnect: ofOne('connections', '/disconnect'),
+    hints: ofOne('connections', '/hints'),
+    endHints: ofOne('connections', '/hints/end'),
     developers: `${root}/developers`,
     keys: `${root}/developers/keys`,
     key: ofOne('developers/keys'),

@@ -5,6 +5,7 @@ import {
   type CheckRecord,
   type Decision,
   decide,
+  hintedRecord,
   type Instant,
   isRead,
   nextCheck,
@@ -101,6 +102,8 @@ export function createAdjudication({
 }: AdjudicationOptions) {
   /** The checks that this host is running, by claim. */
   const running = new Map<string, Promise<ClaimRow | undefined>>()
+  /** The looks on hints that this host is making. */
+  const hinted = new Set<Promise<unknown>>()
 
   function leaseEnd(at: Instant): Instant {
     return at + settings.timeoutMs + STORING_MS
@@ -173,6 +176,23 @@ export function createAdjudication({
     const close = nextCheck(rules, claim, checks, settings, true)
     if (close.at >= next.at || !(await watches.take(claim))) return outcome
     return { ...outcome, claim: { ...claim, watched: 1 }, next: close }
+  }
+
+  /** Looks at a claim beside its schedule. */
+  async function lookOnHint(
+    claim: ClaimRow,
+    history: readonly CheckRecord[],
+    entry: Entry,
+  ): Promise<ClaimRow | undefined> {
+    const { nextCheckAt, momentAt } = claim
+    const seen = await read(claim, history, entry)
+    const rules = await rulesFor(claim)
+    const record = seen && isRead(seen) && rules && hintedRecord(rules, claim, history, seen)
+    // A check of the schedule that is due by now must not find that the claim has changed.
+    if (!record || now() >= nextCheckAt!) return undefined
+    const outcome = await judge({ claim, rules }, history, record)
+    const isOpen = outcome && !outcome.decided
+    return outcome && store(isOpen ? { ...outcome, next: { at: nextCheckAt!, momentAt: momentAt! } } : outcome)
   }
 
   async function read(
@@ -308,13 +328,24 @@ export function createAdjudication({
      */
     advance: (claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) =>
       track(claim.claimId, advance(claim, history, entry)),
+    /**
+     * Looks once at a claim whose next check is not due yet, as it was admitted, and stores what the look saw, if that counts. The schedule of the
+     * claim stays. Undefined when nothing was stored.
+     */
+    lookOnHint(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry): Promise<ClaimRow | undefined> {
+      const look = lookOnHint(claim, history, entry)
+      hinted.add(look)
+      const done = () => hinted.delete(look)
+      look.then(done, done)
+      return look
+    },
     /** Returns the check of this claim that this host is running now, if any. */
     runningCheck: (claimId: string) => running.get(claimId),
     /** Returns the end of the lease of a claim that a worker takes at `at`. */
     leaseEnd,
     /** Resolves when no check is running. */
     idle: async (): Promise<void> => {
-      await Promise.allSettled(running.values())
+      await Promise.allSettled([...running.values(), ...hinted])
     },
   }
 }

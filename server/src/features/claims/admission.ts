@@ -3,12 +3,19 @@ import type { CheckRecord, Instant } from '@claimcheck/core/rules'
 import type { Asker, ConcurrencyLimit } from '../../outbound/concurrency-limit.ts'
 import type { Destinations } from '../../outbound/destinations.ts'
 import type { RateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
-import { type DueClaim, type DueKind, type Lane, namesOfLane, partsOfLane } from '../../storage/claims.ts'
+import {
+  type CheckKind,
+  type DueClaim,
+  type DueKind,
+  type Lane,
+  namesOfLane,
+  partsOfLane,
+} from '../../storage/claims.ts'
 import { createCircuitBreakers, type DueRead } from './circuit-breaker.ts'
 import type { ClaimsConfig } from './config.ts'
 
 export interface Entry {
-  readonly kind: DueKind
+  readonly kind: CheckKind
   /** Ends the admitted check, with its record, or without one when it was not made. */
   end(record: CheckRecord | undefined): void
   /** The outcome of another check, which this one shares and must not read, while the destination hangs: true when the other one hung as well. */
@@ -38,7 +45,7 @@ export function createAdmission(parts: {
     watching: new Map(),
     looking: new Map(),
   }
-  const refused: Record<DueKind, number> = { deciding: 0, first: 0, watching: 0, looking: 0 }
+  const refused: Record<CheckKind, number> = { deciding: 0, first: 0, watching: 0, looking: 0, hinted: 0 }
   let sharing = 0
 
   function askerOf({ payer, origin }: Lane): Asker {
@@ -49,11 +56,12 @@ export function createAdmission(parts: {
    * Tells whether a check may read now. One that only looks waits for its destination and its budget. One that decides never waits: its
    * receipt has to say that the destination hung, or that the budget was used up.
    */
-  function mayRead(read: DueRead, kind: DueKind): boolean {
-    return kind === 'deciding' || (budgets.mayBegin(read.lane) && !breakers.mustWait(read))
+  function mayRead(read: DueRead, kind: CheckKind): boolean {
+    const mayBegin = kind === 'hinted' ? budgets.mayBeginOnHint : budgets.mayBegin
+    return kind === 'deciding' || (mayBegin(read.lane) && !breakers.mustWait(read))
   }
 
-  function mayShare(kind: DueKind): boolean {
+  function mayShare(kind: CheckKind): boolean {
     return kind === 'deciding' && sharing < MAX_SHARING
   }
 
@@ -63,14 +71,16 @@ export function createAdmission(parts: {
     return (mayShare(kind) && breakers.mayShare(read)) || !slots.usedUp(askerOf(read.lane), kind)
   }
 
-  function refuse(due: DueClaim, kind: DueKind, usedUp: keyof ReturnType<typeof namesOfLane>): undefined {
+  function refuse(due: DueClaim, kind: CheckKind, usedUp: keyof ReturnType<typeof namesOfLane>): undefined {
     refused[kind]++
+    // Nothing waits for a look on a hint.
+    if (kind === 'hinted') return
     busy[kind].set(namesOfLane(due.lane)[usedUp], due)
     if (busy[kind].size > MAX_BUSY) busy[kind].delete(busy[kind].keys().next().value!)
   }
 
   /** Has a check share an outcome, which takes no slot. @param again shares also after a shared check */
-  function share(read: DueRead, kind: DueKind, again = false): Entry | undefined {
+  function share(read: DueRead, kind: CheckKind, again = false): Entry | undefined {
     const shared = mayShare(kind) ? breakers.toShare(read, again) : undefined
     if (!shared) return undefined
     sharing++
@@ -79,7 +89,7 @@ export function createAdmission(parts: {
 
   return {
     /** Admits a check of this claim; undefined while it must wait. */
-    enter(due: DueClaim, kind: DueKind): Entry | undefined {
+    enter(due: DueClaim, kind: CheckKind): Entry | undefined {
       const read = readOf(due)
       if (!mayRead(read, kind)) return refuse(due, kind, 'lane')
       const sharer = share(read, kind)

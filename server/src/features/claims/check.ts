@@ -37,7 +37,7 @@ import { PluginEndedError, type Tenant } from '../../plugins/hosted.ts'
 import { nameInReceipts } from '../../plugins/identity.ts'
 import { type Reader, type RegisteredVerifier, type Registry, readerOf } from '../../plugins/registry.ts'
 import type { ClaimRow } from '../../storage/claim-row.ts'
-import type { DueKind } from '../../storage/claims.ts'
+import type { CheckKind } from '../../storage/claims.ts'
 import type { Activity } from '../workspaces/activity.ts'
 import type { ConnectionService, OpenConnection } from '../workspaces/connections.ts'
 import type { Sources } from '../workspaces/sources.ts'
@@ -83,7 +83,7 @@ interface Checked {
 interface Reading {
   readonly claim: ClaimRow
   readonly history: readonly CheckRecord[]
-  readonly kind: DueKind
+  readonly kind: CheckKind
   readonly sentAt: Instant
   readonly reader: Reader
   readonly source: CheckedSource
@@ -106,7 +106,7 @@ export function createCheckRunner({
 }: CheckRunnerOptions) {
   const { timeoutMs } = config.checks
 
-  async function checkOnce(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<Checked> {
+  async function checkOnce(claim: ClaimRow, history: readonly CheckRecord[], kind: CheckKind): Promise<Checked> {
     // Checks of a claim are evidence by their order, and the clocks of hosts differ a little.
     const earliest = Math.max(claim.submittedAt, history.at(-1)?.sentAt ?? 0)
     const readAt = now()
@@ -169,7 +169,9 @@ export function createCheckRunner({
     })
     try {
       // A verifier that ignores its abort signal keeps running, but nothing waits for it.
-      const limitMs = checkTime(claim, sentAt, limits.timeMs ?? timeoutMs)
+      const mostMs = checkTime(claim, sentAt, limits.timeMs ?? timeoutMs)
+      // A look on a hint is over before the next look of the schedule.
+      const limitMs = reading.kind === 'hinted' ? Math.min(mostMs, claim.nextCheckAt! - sentAt) : mostMs
       const returned = await unbreached(
         requests,
         withinTime(checking, limitMs, () => tooLate(plugin, claim)),
@@ -198,6 +200,7 @@ export function createCheckRunner({
       payer: claim.payer,
       spending: budgets.forCheck(claim, {
         isDeciding: kind === 'deciding',
+        isHinted: kind === 'hinted',
         isAgain: history.length > 0,
         hasCredentials: secrets.size > 0,
       }),
@@ -302,9 +305,10 @@ export function createCheckRunner({
      * Checks a claim. Never throws: the record contains any failure.
      * @param kind the kind under which the check was admitted: one that decides may use the requests that are kept for such checks
      */
-    async check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord> {
+    async check(claim: ClaimRow, history: readonly CheckRecord[], kind: CheckKind): Promise<CheckRecord> {
       const { record, used } = await checkOnce(claim, history, kind)
-      if (used) activity.connectionRead(used, record)
+      // A look on a hint has less time than others, so its failure says little of the connection.
+      if (used && (kind !== 'hinted' || isRead(record))) activity.connectionRead(used, record)
       return record
     },
   }

@@ -6,6 +6,7 @@ import type { services as claims } from '../claims/services.ts'
 import type { ErasureConfig } from '../erasure/config.ts'
 import type { RetentionService } from '../erasure/retention.ts'
 import type { EventStreams } from '../event-streams/streams.ts'
+import type { services as hints } from '../hints/services.ts'
 import type { LogService } from '../log/log.ts'
 import type { Outbox } from '../mail/outbox.ts'
 import type { services as oauth } from '../oauth/services.ts'
@@ -17,7 +18,7 @@ import type { services as workspaces } from '../workspaces/services.ts'
 
 export interface ConsoleDependencies
   extends HostServices,
-    Made<typeof oauth & typeof people & typeof workspaces & typeof claims> {
+    Made<typeof oauth & typeof people & typeof workspaces & typeof claims & typeof hints> {
   readonly config: HostServices['config'] & PeopleConfig & ErasureConfig
   readonly auditTrail: AuditTrailService
   readonly receipts: ReceiptService

@@ -8,7 +8,7 @@ import type { NotConnected } from '../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../workspaces/connections.ts'
 import { addressInReceipts } from '../../workspaces/sources.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { addPage, requireFound, type Visit, withNotice } from '../form-page.tsx'
+import { addPage, FRESH_SIGN_IN, requireFound, type Visit, withNotice } from '../form-page.tsx'
 import { problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
 import { kindOf, secretsIn } from '../parts/schema-properties.ts'
 import type { Fields } from '../request-fields.ts'
@@ -22,6 +22,7 @@ import {
   RenameForm,
   ReplaceForm,
 } from './connections/connect-form.tsx'
+import { HintsPage, NewHintsPage } from './connections/hints.tsx'
 import { Connections, Disconnect } from './connections/list.tsx'
 import { TRY } from './connections/trial-field.tsx'
 
@@ -147,6 +148,8 @@ function changePages(app: App, services: ConsoleDependencies): void {
     },
   })
 
+  hintsPage(app, services, load)
+
   addPage(app, services, '/connections/:connection/name', {
     owners: true,
     load,
@@ -169,6 +172,37 @@ function changePages(app: App, services: ConsoleDependencies): void {
       save: ({ loaded, workspace, by }) => connections.remove(loaded.id, workspace.id, by),
       done: 'disconnected',
       leadsTo: (at) => at.connections,
+    },
+  })
+}
+
+/** The page of the address at which a connection's destination gives hints, which shows a new secret once. */
+function hintsPage(app: App, services: ConsoleDependencies, load: (visit: Visit) => Promise<ConnectionSummary>): void {
+  const { hintAddresses } = services
+
+  addPage(app, services, '/connections/:connection/hints', {
+    owners: true,
+    load: async (visit) => {
+      const connection = await load(visit)
+      const type = requireType(services, connection.provider)
+      requireFound(type.hints, 'the destination of this connection gives no hints')
+      return { connection, type, address: await hintAddresses.of(connection.id) }
+    },
+    show: ({ loaded }) => <HintsPage {...loaded} />,
+    form: {
+      ...FRESH_SIGN_IN,
+      answer: async ({ loaded, workspace, by }) => {
+        const made = await hintAddresses.give(loaded.connection.id, workspace.id, by)
+        return { page: <NewHintsPage {...loaded} made={made} />, status: 201 }
+      },
+    },
+    forms: {
+      '/connections/:connection/hints/end': {
+        freshSignIn: 'ends access',
+        save: ({ loaded, workspace, by }) => hintAddresses.end(loaded.connection.id, workspace.id, by),
+        done: 'hints-ended',
+        leadsTo: (at) => at.connections,
+      },
     },
   })
 }

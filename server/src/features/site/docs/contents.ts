@@ -66,6 +66,7 @@ export const CHAPTERS: readonly Chapter[] = [
       'configuration',
       'commands',
       'console',
+      'hints',
       'plugins',
       'requests',
       'anchors',

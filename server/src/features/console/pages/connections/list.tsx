@@ -288,6 +288,11 @@ function ConnectionActions({ connection, type }: Pick<ConnectionCardProps, 'conn
           Replace credentials
         </a>
       )}
+      {type?.hints && (
+        <a class="button quiet" href={at.hints(id)} aria-label={`Hints for ${name}`}>
+          Hints
+        </a>
+      )}
       <a class="button danger quiet" href={at.disconnect(id)} aria-label={`Disconnect ${name}`}>
         Disconnect
       </a>
