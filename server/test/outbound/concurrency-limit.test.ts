@@ -5,7 +5,7 @@ import {
   type ConcurrencyLimit,
   createConcurrencyLimit,
 } from '@claimcheck/server/outbound/concurrency-limit'
-import type { DueKind } from '@claimcheck/server/storage/claims'
+import type { CheckKind } from '@claimcheck/server/storage/claims'
 import t from 'tap'
 
 const asker = (payer: string, destination?: string): Asker => ({
@@ -14,7 +14,7 @@ const asker = (payer: string, destination?: string): Asker => ({
 })
 
 /** Takes slots, one for each asker in turn, until none of them gets one. Returns how many each took. */
-function fill(slots: ConcurrencyLimit, askers: readonly Asker[], kind: DueKind = 'looking'): number[] {
+function fill(slots: ConcurrencyLimit, askers: readonly Asker[], kind: CheckKind = 'looking'): number[] {
   const taken = askers.map(() => 0)
   for (let tookOne = true; tookOne; ) {
     tookOne = false
@@ -33,7 +33,7 @@ t.test('alone, one who pays takes nearly all that checks may take which only loo
   const slots = createConcurrencyLimit(256)
   const many = Array.from({ length: 40 }, (_, index) => asker('a', `place-${index}`))
   t.equal(sum(fill(slots, many)), 120, '3/4 of 160')
-  t.strictSame(slots.usage(), { kept: 0, first: 0, common: 120, watching: 0 })
+  t.strictSame(slots.usage(), { kept: 0, first: 0, common: 120, watching: 0, hinted: 0 })
   t.type(
     slots.take(asker('b', 'place-0'), 'looking'),
     'function',

@@ -29,9 +29,9 @@ function github({ limit = 60, headers = githubHeaders } = {}) {
     }
   }
 
-  function read(spender: Spender, isDeciding: boolean, isFree = false, isAgain = false): void {
+  function read(spender: Spender, isDeciding: boolean, isFree = false, isAgain = false, isHinted = false): void {
     const hasCredentials = spender.connectionId !== null
-    const answered = budgets.forCheck(spender, { isDeciding, isAgain, hasCredentials }).count()
+    const answered = budgets.forCheck(spender, { isDeciding, isAgain, isHinted, hasCredentials }).count()
     if (clock.now >= place.resetAt) Object.assign(place, { used: 0, resetAt: clock.now + HOUR_MS })
     if (!isFree) place.used++
     answered(new Headers(headers(limit, limit - place.used, place.resetAt, clock.now)))
@@ -246,4 +246,32 @@ t.test('a connection is of one workspace, which uses all of it but what is kept 
   t.ok(place.used > 40 && place.used <= 45, `${place.used} requests`)
   while (place.used < 60) read(mine, true)
   t.throws(() => read(mine, true), { code: 'rate_limited' })
+})
+
+t.test('looks on hints end while half of the limit is left, and leave looking again what it has', async (t) => {
+  const { budgets, place, read } = github({ limit: 5000 })
+  const mine = { ...anonymous('a'), connectionId: 'conn_1' }
+  t.ok(budgets.mayBeginOnHint(mine), 'nothing is known yet')
+  read(mine, false)
+  const hint = () => read(mine, false, false, true, true)
+  while (place.used < 4000 && budgets.mayBeginOnHint(mine)) hint()
+  t.ok(place.used > 1200 && place.used <= 1252, `${place.used} requests of 5000`)
+  t.throws(hint, { code: 'rate_limited' }, 'nor does one go on that has begun')
+  const before = place.used
+  t.throws(() => {
+    for (;;) read(mine, false, false, true)
+  })
+  t.ok(place.used - before >= (5000 - before) / 2 - 1, `${place.used - before} looks of the schedule`)
+  read(mine, true)
+  t.notOk(budgets.mayBeginOnHint(mine))
+})
+
+t.test('no hint spends the budget that all share', async (t) => {
+  const { budgets, read } = github()
+  t.notOk(budgets.mayBeginOnHint(anonymous('a')), 'while it is not known')
+  read(anonymous('a'), false)
+  t.notOk(budgets.mayBeginOnHint(anonymous('a')))
+  const untold = github({ headers: () => ({}) })
+  untold.read(anonymous('a'), false)
+  t.ok(untold.budgets.mayBeginOnHint(anonymous('a')), 'where none is told, there is none')
 })

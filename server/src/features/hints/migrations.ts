@@ -2,7 +2,7 @@
 import type { Dialect } from '../../storage/dialect.ts'
 import type { MigrationDb } from '../../storage/schema.ts'
 
-export const hintMigrations = { '022-hints': { up } }
+export const hintMigrations = { '023-hints': { up } }
 
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.createTable('hint_addresses', (table) => {
