@@ -26,7 +26,6 @@ export { clockBehindMs, isLongBefore, windowStart } from './contract/claim-time.
 export {
   type ConnectionType,
   defineConnectionType,
-  type HintProof,
   type HintSender,
   isRefused,
   type ProbeContext,

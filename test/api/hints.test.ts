@@ -151,6 +151,7 @@ t.test('forged, unsigned, unknown and huge messages get one answer, and cause no
     ['nothing', ''],
     ['another form', '{"repository":{"full_name":{"a":1}}}'],
     ['odd names', '{"__proto__":{"full_name":"a"},"repository":["full_name"]}'],
+    ['a name that no database takes', '{"repository":{"full_name":"a/\\u0000\\ud800"}}'],
     ['deep', `${'['.repeat(200_000)}${']'.repeat(200_000)}`],
     ['another repository', checkRun('acme/other', base)],
     ['another commit', checkRun(slug, '0'.repeat(40))],

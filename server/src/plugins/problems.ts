@@ -21,7 +21,6 @@ import {
   CEILING,
   type ConnectionType,
   type DavMethod,
-  type HintProof,
   type HintSender,
   type Plugin,
   type SigningBackend,
@@ -67,7 +66,7 @@ const HintProofData = Type.Object(
   {
     header: Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$' }),
     by: Type.Union([Type.Literal('hmac'), Type.Literal('secret')]),
-  } satisfies Form<HintProof>,
+  } satisfies Form<HintSender['proof']>,
   { additionalProperties: false },
 )
 const HintSenderData = Type.Object(

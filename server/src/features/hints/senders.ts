@@ -57,7 +57,10 @@ function hintOf({ targets, params = {}, skips = {} }: HintSender, message: JsonV
   return named.length > 0 ? { targets: named, params: new Map(told) } : undefined
 }
 
-/** Puts parts of a message into the place of their names in braces; undefined where one is missing. */
+/** Characters that no target has, and some of which a database refuses. */
+const HIDDEN = /\p{C}/u
+
+/** Puts parts of a message into the place of their names in braces; undefined where one is missing, or no claim can name it. */
 function fill(target: string, message: JsonValue | undefined): string | undefined {
   let isWhole = true
   const filled = target.replace(/\{([^{}]+)\}/g, (_, part: string) => {
@@ -65,7 +68,7 @@ function fill(target: string, message: JsonValue | undefined): string | undefine
     isWhole &&= value !== undefined
     return value ?? ''
   })
-  return isWhole && filled.length <= LONGEST_NAME ? filled : undefined
+  return isWhole && filled.length <= LONGEST_NAME && !HIDDEN.test(filled) ? filled : undefined
 }
 
 function textOf(message: JsonValue | undefined, part: string): string | undefined {

@@ -79,7 +79,8 @@ t.test('bodies of other forms hint at nothing', async (t) => {
     '{"repository":{"full_name":[]}}',
     '{"repository":{}}',
   ]
-  for (const text of [...bodies, `{"repository":{"full_name":"${'a'.repeat(2000)}"}}`])
+  const odd = ['\\u0000', '\\ud800', '\\u202e'].map((one) => `{"repository":{"full_name":"a/${one}"}}`)
+  for (const text of [...bodies, ...odd, `{"repository":{"full_name":"${'a'.repeat(2000)}"}}`])
     t.strictSame(hintsIn(github!, Buffer.from(text)), [], text.slice(0, 40))
   for (const text of ['{"events":{}}', '{"events":[1,null,{}]}', '[]'])
     t.strictSame(hintsIn(distribution!, Buffer.from(text)), [], text)
