@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { SCHEMA } from '@claimcheck/server/features'
+import { NO_FILTERS } from '@claimcheck/server/storage/webhooks'
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import { Application, OAUTH } from '../support/application.ts'
@@ -21,7 +22,7 @@ const installation = await Installation.start({
   // Its routes are read from what runs.
   inProcess: true,
   plugins: [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }],
-  env: { ...mailbox.env, ...provider.env },
+  env: { ...mailbox.env, ...provider.env, ALLOW_PRIVATE: '127.0.0.1' },
   file: {
     oauth: OAUTH,
     sign_in: provider.section,
@@ -79,6 +80,10 @@ async function world() {
   await application.tokens(owner)
   const [grant] = await claimcheck.applications.list(first!.userId)
   const machine = await claimcheck.machines.create(workspace, 'nightly', ['claims:read'])
+  const { target: webhook } = await claimcheck.webhooks.add(workspace, {
+    url: 'http://127.0.0.1:9/',
+    filters: { ...NO_FILTERS, types: ['anchor.landed'] },
+  })
   const ids = {
     workspace,
     key: made.id,
@@ -91,7 +96,7 @@ async function world() {
     agent_id: 'bot',
     member: mia!.id,
     machine: machine.clientId,
-    webhook: 'wht_none',
+    webhook: webhook.id,
     delivery_id: 'msg_none',
     grant: grant!.grantId,
     uid: (await application.ask(owner)).split('/').at(-1)!,
