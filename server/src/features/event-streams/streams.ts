@@ -187,7 +187,7 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
 
   async function deliver({ streams }: Hub, page: EncodedPage): Promise<void> {
     let sent = 0
-    // A stream that comes to follow meanwhile is at the end of the set, so that it gets this page, too.
+    // A stream that comes to follow meanwhile moves to the end of the set, so that it gets this page, too.
     for (const stream of streams) {
       if (stream.follows) sendPage(stream, page)
       if (++sent % SENT_AT_ONCE === 0) await nextTurn()
@@ -203,6 +203,7 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
       await sendStored(stream, page)
       if (stream.cursor >= hub.cursor) {
         stream.follows = true
+        if (hub.streams.delete(stream)) hub.streams.add(stream)
         return
       }
       // The hub knows numbers that the database lost, and finds that out.
@@ -280,10 +281,13 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
   return {
     /**
      * Answers a request with a stream, for as long as its client stays and may listen.
-     * @throws ServiceError `too_many`; `unavailable`; StorageError
+     * @throws ServiceError `too_many`; `unavailable`; `bad_request` for a request that came before the answer to another one of its connection;
+     * StorageError
      */
     async open(reply: FastifyReply, listener: Listener): Promise<FastifyReply> {
       requirePlace(listener)
+      // An answer that waits for another one has no connection yet, and never hears that it closed: its stream would never end.
+      if (!reply.raw.socket) throw new ServiceError('bad_request', 'an event stream needs a connection of its own')
       const hub = hubOf(listener.workspaceId)
       hub.opening++
       takePlace(listener)

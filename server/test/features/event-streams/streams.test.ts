@@ -213,6 +213,19 @@ async function deafClient(t: Test, url: string): Promise<Socket> {
   return socket
 }
 
+t.test('a request that waits behind a stream of its connection gets none, which would never end', async (t) => {
+  const { streams, url } = await begin(t)
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  t.teardown(() => socket.destroy())
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3))
+  await once(socket, 'data')
+  await setTimeout(50)
+  t.equal(streams.size, 1)
+  socket.destroy()
+  while (streams.size > 0) await setTimeout(5)
+})
+
 t.test('a reader who does not keep up is cut, and nobody waits for it', async (t) => {
   const { state, record, listen, streams, url } = await begin(t)
   const [deaf, swift] = [await deafClient(t, url), await listen()]
