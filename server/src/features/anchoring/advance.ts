@@ -32,6 +32,8 @@ class AnchorConflict extends Error {}
 
 /** The time limit of a call, added to the time that an anchorer may wait for a block. */
 const ANSWER_MS = 60_000
+/** The most receipts that one statement looks at: all of a large log would take longer than a statement may. */
+const RECEIPTS_AT_ONCE = 10_000
 
 export function createAdvance({ anchorer, storage, logGuard, now, logger }: AdvanceParts) {
   const { chain, scheme, stuckAfterMs } = anchorer
@@ -55,9 +57,14 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
   }
 
   /** Lists the workspaces with receipts that no earlier anchor covers. */
-  async function workspacesOf({ logId, treeSize }: AnchorRow): Promise<string[]> {
+  async function workspacesOf({ logId, treeSize }: AnchorRow): Promise<ReadonlySet<string>> {
     const covered = await storage.read.anchors.newestFinal(logId)
-    return storage.read.anchors.workspacesOf(logId, covered?.treeSize ?? 0, treeSize)
+    const found = new Set<string>()
+    for (let from = covered?.treeSize ?? 0; from < treeSize; from += RECEIPTS_AT_ONCE) {
+      const to = Math.min(from + RECEIPTS_AT_ONCE, treeSize)
+      for (const id of await storage.read.anchors.workspacesOf(logId, from, to)) found.add(id)
+    }
+    return found
   }
 
   async function subjectOf({ logId, treeSize, rootHash, previousId }: AnchorRow): Promise<AnchorSubject> {
