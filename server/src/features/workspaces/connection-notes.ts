@@ -31,11 +31,14 @@ export async function noteRead(tx: Writes, id: string, at: Instant): Promise<voi
 }
 
 export async function noteFailure(tx: Writes, id: string, failure: ConnectionFailure): Promise<void> {
-  const { at, code } = failure
-  await tx.connections.failed(id, failure)
+  const { askedAt, at, code } = failure
   const patience = PATIENCE[code]
+  // Read before the failure is written, which may change the state.
   const connection = patience === undefined ? undefined : await tx.connections.activeById(id)
-  if (!connection || !(await tx.connectionHealth.failed(id, at, patience!))) return
+  await tx.connections.failed(id, failure)
+  // A check that began before the newest read or trial may have failed by credentials that were replaced since.
+  if (!connection || Math.max(connection.lastReadAt ?? 0, connection.stateAt ?? 0) > askedAt) return
+  if (!(await tx.connectionHealth.failed(id, at, patience!))) return
   recordEvent(tx, connection, { type: 'connection.failing', at, detail: code, details: { failure: code } })
 }
 

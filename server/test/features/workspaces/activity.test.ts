@@ -224,3 +224,16 @@ t.test('a failure that a read of the same moment followed is told to nobody', as
   await close()
   t.strictSame(await storage.read.events.after('ws_1', 0, 100), [])
 })
+
+t.test('a refusal of a check from before the newest read, noted by another host, is told to nobody', async (t) => {
+  const { storage, host } = await open(t)
+  const [one, other] = [host(), host()]
+  one.connectionRead('conn_1', read(NOON + 5))
+  await one.close()
+  other.connectionRead('conn_1', { ...failed(NOON + 6, 'unauthorized'), sentAt: NOON + 1 })
+  await other.close()
+  t.strictSame(await storage.read.events.after('ws_1', 0, 100), [])
+  other.connectionRead('conn_1', failed(NOON + 7, 'unauthorized'))
+  await other.close()
+  t.match(await storage.read.events.after('ws_1', 0, 100), [{ type: 'connection.failing', at: NOON + 7 }])
+})
