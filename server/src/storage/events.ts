@@ -43,8 +43,6 @@ const newEvents = extended(part(events, 'workspaceId', 'type', 'at', 'subject', 
   following: bigint('following'),
 })
 
-/** A jump that no workspace makes by its own events while a backup of it is kept. */
-const RESTORED_JUMP = 1_000_000_000
 /** The most events of a workspace that one statement removes. */
 const MOST_REMOVED = 5_000
 
@@ -133,9 +131,14 @@ export function eventWrites(db: Db) {
       await db.query('DELETE FROM events WHERE workspace_id = ? AND number < CAST(? AS bigint)', [workspaceId, first])
       return row!.kept === null && Number(row!.count) === MOST_REMOVED
     },
-    /** Moves all heads ahead in a database that was restored, so that readers who know later numbers than it see a gap and not other events under these. */
-    async jump(): Promise<void> {
-      await db.query(`UPDATE event_heads SET last_number = last_number + ${RESTORED_JUMP}`)
+    /**
+     * Moves the heads of all workspaces ahead in a database that was restored, so that readers who know later numbers than it see a gap and not other
+     * events under these. By the time in milliseconds: no workspace has had as many events since an earlier restore from the same backup.
+     */
+    async jump(at: Instant): Promise<void> {
+      const sql = `INSERT INTO event_heads (${eventHeads.names}) SELECT id, CAST(? AS bigint) FROM workspaces WHERE true
+        ON CONFLICT (workspace_id) DO UPDATE SET last_number = event_heads.last_number + excluded.last_number`
+      await db.query(sql, [at])
     },
   }
 }

@@ -95,8 +95,9 @@ export function testEvents(t: Test, dialect: Dialect, options: TestStorageOption
   t.test('after a restore numbers jump', async (t) => {
     const storage = await begin(t)
     await record(storage, event('ws_1', 'a'))
-    await storage.write((tx) => tx.events.jump())
-    await record(storage, event('ws_1', 'b'))
-    t.strictSame(await numbersOf(storage, 'ws_1'), ['1 a', '1000000002 b'])
+    await storage.write((tx) => tx.events.jump(NOON))
+    await record(storage, event('ws_1', 'b'), event('ws_2', 'c'))
+    t.strictSame(await numbersOf(storage, 'ws_1'), ['1 a', `${NOON + 2} b`])
+    t.strictSame(await numbersOf(storage, 'ws_2'), [`${NOON + 1} c`], 'also where the backup has no event')
   })
 }

@@ -168,7 +168,7 @@ async function restoreAll(
   const { epoch, made_at } = manifest
   const copied = await restoreRows(backup, { tx: db, dataDir: config.dataDir, schema, onProgress })
   const { log, events } = writes(db, schema)
-  await events.jump()
+  await events.jump(Date.now())
   const state = await log.state()
   // A file is of one host.
   const hosts = state?.agreedOn.startsWith('file:') ? [] : manifest.hosts
