@@ -18,7 +18,7 @@ import {
 } from './claim-row.ts'
 import { type Binding, type Db, runAll } from './db.ts'
 import type { Expressions } from './dialect.ts'
-import { eventParts, events, type NewEvent, newEventsToJson } from './events.ts'
+import { eventHeads, eventParts, events, type NewEvent, newEventsToJson } from './events.ts'
 import { LargeValues } from './large-values.ts'
 import { type EvidenceRow, evidence, type ReceiptRow, receipts, type TileRow, tiles } from './log.ts'
 import { type LogTip, type TreeHeadRow, treeHeads } from './log-state.ts'
@@ -147,7 +147,7 @@ export function changeParts(
 
 /** Writes to the tables that changes of claims write, and changes no row. A database that refuses those changes refuses this, too. */
 export async function touchTables(db: Db): Promise<void> {
-  const tables = [claims, checks, receipts, evidence, tiles, treeHeads, events]
+  const tables = [claims, checks, receipts, evidence, tiles, treeHeads, eventHeads, events]
   await runAll(db, [
     ...tables.map(({ name }) => `INSERT INTO ${name} SELECT * FROM ${name} WHERE 1 = 0`),
     `UPDATE ${claims.name} SET state = state WHERE 1 = 0`,
