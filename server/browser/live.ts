@@ -182,6 +182,7 @@ function listen(address: string): void {
   const channel = new BroadcastChannel(address)
   const ending = new AbortController()
   let source: EventSource | undefined
+  let again: ReturnType<typeof setTimeout> | undefined
 
   function hear(heard: Heard): void {
     isTold = heard !== 'lost'
@@ -197,13 +198,22 @@ function listen(address: string): void {
   }
   channel.postMessage('asks')
 
+  function open(): void {
+    const opened = new EventSource(address)
+    source = opened
+    opened.onopen = () => tell('open')
+    opened.onerror = () => {
+      tell('lost')
+      // A browser connects again where a connection broke, and never after a refusal, such as that of a proxy while the service starts.
+      if (opened.readyState === EventSource.CLOSED) again = setTimeout(open, MAX_INTERVAL_MS)
+    }
+    for (const type of ['claim.decided', 'gap']) opened.addEventListener(type, () => tell('event'))
+  }
   async function lead(): Promise<void> {
-    source = new EventSource(address)
-    source.onopen = () => tell('open')
-    source.onerror = () => tell('lost')
-    for (const type of ['claim.decided', 'gap']) source.addEventListener(type, () => tell('event'))
+    open()
     await new Promise((resolve) => ending.signal.addEventListener('abort', resolve))
-    source.close()
+    clearTimeout(again)
+    source?.close()
   }
   stopListening = () => {
     ending.abort()
