@@ -343,7 +343,8 @@ async function waitFor(backend: Backend, claimId: string, seconds: number, signa
       const waiting = new AbortController()
       wake = () => waiting.abort()
       signal.addEventListener('abort', wake, { once: true })
-      if (!isDue) await setTimeout(Math.min(pauseMs, leftMs), undefined, { signal: waiting.signal }).catch(() => {})
+      if (!isDue && !signal.aborted)
+        await setTimeout(Math.min(pauseMs, leftMs), undefined, { signal: waiting.signal }).catch(() => {})
       signal.removeEventListener('abort', wake)
       signal.throwIfAborted()
     }
