@@ -12,7 +12,7 @@ export function homeRoutes(app: App, { log, ownAddress, config, isActive }: Site
 
   app.get<{ Querystring: { readonly receipt?: unknown } }>(
     publicPaths.home,
-    { config: { cost: 'small' } },
+    { config: { cost: 'log' } },
     async ({ query: { receipt } }, reply) => {
       const typed = typeof receipt === 'string' ? receipt.trim().slice(0, 500) : undefined
       const id = typed && receiptIn(typed)
