@@ -225,7 +225,12 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
     else access.unknownSince = undefined
     // Without the database there are no events either, so a short outage ends no stream.
     const isUnknown = now - (access.unknownSince ?? now) > LONGEST_UNKNOWN_MS
-    if (mayListen === false || isUnknown) for (const { response } of access.streams) response.end()
+    if (mayListen !== false && !isUnknown) return
+    for (const { response } of access.streams) {
+      // A reader who takes nothing would keep its place.
+      if (response.writableEnded) response.destroy()
+      else response.end()
+    }
   }
 
   function onTurn(): void {
