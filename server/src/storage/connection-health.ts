@@ -1,8 +1,8 @@
 /** The health of connections as rows: since when each fails, and of what an event told already, so that a failure that repeats is told once, and its end once. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
-import { insertRows } from './rows.ts'
-import { instant, nullable, part, qualified, table, text } from './table.ts'
+import { insertRows, selectRows } from './rows.ts'
+import { instant, nullable, part, table, text } from './table.ts'
 import { connections } from './workspaces.ts'
 
 export const connectionHealth = table('connection_health', ['connectionId'], {
@@ -50,11 +50,14 @@ export function connectionHealthWrites(db: Db) {
     },
     /** Finds the active connections whose credentials end before then, and of which no event told yet, and notes that it is told. */
     async tellExpiring(now: Instant, before: Instant) {
-      const sql = `SELECT ${qualified(expiring)} FROM connections
-        LEFT JOIN connection_health AS health ON health.connection_id = connections.id
-        WHERE disconnected_at IS NULL AND expires_at > ? AND expires_at <= ? AND COALESCE(expiry_told, 0) <> expires_at
-        ORDER BY connections.id`
-      const found = (await db.query(sql, [now, before])).map(expiring.read)
+      // Connections are locked before their health, as everywhere.
+      const found = await selectRows(
+        db,
+        expiring,
+        `WHERE disconnected_at IS NULL AND expires_at > ? AND expires_at <= ? AND NOT EXISTS (SELECT 1 FROM connection_health
+          WHERE connection_id = connections.id AND expiry_told = connections.expires_at) ORDER BY id ${db.dialect.forChange}`,
+        [now, before],
+      )
       const rows = found.map(({ id, expiresAt }) => {
         return { connectionId: id, failingSince: null, toldAt: null, expiryTold: expiresAt }
       })

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { OwnAddress } from '../../config/address.ts'
 import type { NewAuditEntry } from '../../storage/audit-trail.ts'
 import type { Writes } from '../../storage/storage.ts'
+import { pathsIn } from '../../web/console-paths.ts'
 import { failureInWords } from '../../web/failures.ts'
 import { alert, notice, quoted } from './messages.ts'
 import type { NewMail, Outbox } from './outbox.ts'
@@ -17,7 +18,7 @@ interface NoticeRule {
    */
   happened(entry: NewAuditEntry, workspace: string): string
   readonly advice: string
-  readonly path: string
+  readonly path: string | ((workspaceId: string) => string)
   /** True for what nobody did: the mail names no actor. */
   readonly isAlert?: true
   /** The condition for a notice of an entry. */
@@ -39,7 +40,7 @@ const NEW_OWNER = {
   path: '/console',
 } as const
 
-const CONNECTION = { to: 'owners', path: '/console', isAlert: true } as const
+const CONNECTION = { to: 'owners', path: (id: string) => pathsIn(id).connections, isAlert: true } as const
 
 const named = ({ details = {}, subject }: NewAuditEntry) => quoted(String(details.name ?? subject ?? ''))
 
@@ -183,7 +184,8 @@ export function createNotices({
     const recipients = await recipientsOf(tx, rule, entry)
     if (recipients.length === 0) return []
     const workspace = workspaceId ? await tx.workspaces.byIdOrName(workspaceId) : undefined
-    const { subject, advice, path, isAlert } = rule
+    const { subject, advice, isAlert } = rule
+    const path = typeof rule.path === 'string' ? rule.path : rule.path(workspaceId!)
     const told = {
       subject,
       happened: rule.happened(entry, quoted(workspace?.name ?? '')),

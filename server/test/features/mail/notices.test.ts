@@ -105,6 +105,7 @@ t.test('owners are told of a connection that breaks, mends or ends soon, and of 
     t.match(text, words)
     t.match(text, /“https\[:\/\/\]evil\[\.\]example\[\/\] Bcc\[:\] x” of the workspace “acme”/)
     t.notMatch(text, /From:/)
+    t.match(text, /https:\/\/claims\.example\.com\/console\/w\/ws_1\/connections\n$/)
   }
 })
 
