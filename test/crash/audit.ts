@@ -1,6 +1,6 @@
 /** What must be true at the end, compared with every answer that was given. All of it is read over HTTP. */
 import { setTimeout } from 'node:timers/promises'
-import type { ClaimList, ClaimStatus, LogEntries, LogHead } from '@claimcheck/core/api'
+import type { ClaimList, ClaimStatus, EventList, LogEntries, LogHead } from '@claimcheck/core/api'
 import { type ConsistencyDocument, checkConsistency, checkTreeHead } from '@claimcheck/core/log'
 import { checkReceipt, type KeySet, parseKeySet, type Receipt } from '@claimcheck/core/receipts'
 import type { Fleet } from './fleet.ts'
@@ -27,7 +27,8 @@ export async function audit(fleet: Fleet, ledger: Ledger): Promise<Audit> {
     return JSON.parse(await getText(path))
   }
   async function getText(path: string): Promise<string> {
-    const answer = await fleet.request(fleet.hosts[asked++ % fleet.hosts.length]!, path)
+    const headers = { accept: 'application/json' }
+    const answer = await fleet.request(fleet.hosts[asked++ % fleet.hosts.length]!, path, { headers })
     if (answer?.status === 200) return answer.text
     throw new Error(`GET ${path}: ${answer ? `${answer.status} ${answer.text}` : 'no answer'}`)
   }
@@ -101,6 +102,24 @@ export async function audit(fleet: Fleet, ledger: Ledger): Promise<Audit> {
     if (treeSize !== claims.length) complain(`log: ${treeSize} leaves for ${claims.length} claims`)
   }
 
+  /** Each claim has one event of its decision, and the numbers leave out none. */
+  async function checkEvents(claims: readonly ClaimStatus[]): Promise<void> {
+    const told: string[] = []
+    let number = 0
+    for (let page: EventList; ; ) {
+      page = await get(`/v1/events?after=${number}&limit=200`)
+      if (page.events.length === 0) break
+      if (page.gap) complain(`events: ${page.gap.from} to ${page.gap.to} are missing`)
+      for (const { id, type, data } of page.events) {
+        if (Number(id) !== ++number) complain(`events: ${id} stands where ${number} should`)
+        if (type === 'claim.decided') told.push(data.claim_id)
+      }
+    }
+    const once = new Set(told)
+    if (told.length !== claims.length || claims.some(({ claim_id }) => !once.has(claim_id)))
+      complain(`events: ${told.length} decisions are told of ${claims.length} claims`)
+  }
+
   /** There is one tree for each size, and each is the beginning of the next one. */
   async function checkHeads(keys: KeySet): Promise<void> {
     for (const { text, treeSize } of ledger.heads) {
@@ -126,6 +145,7 @@ export async function audit(fleet: Fleet, ledger: Ledger): Promise<Audit> {
   await checkEntries(head.tree_head.body.tree_size)
   await checkReceipts(claims, head, keys)
   await checkHeads(keys)
+  await checkEvents(claims)
   for (const problem of await fleet.doctor()) complain(`doctor: ${problem}`)
   return { claims: claims.length, receipts: head.tree_head.body.tree_size, heads: ledger.heads.length }
 }
