@@ -9,7 +9,7 @@ const RUN_WORDS = [
   'end-to-end',
   /**
    * A file that takes some ten seconds of processor time, or waits for half a minute, and rarely fails alone. A plain run leaves it out, one
-   * that is not thorough plays an eighth of such files, another eighth for each commit; a file that is named always runs.
+   * that is not thorough plays a twelfth of such files, another twelfth for each commit; a file that is named always runs.
    */
   'slow',
   /** A file with a process to itself, because its tests run side by side or take long. */
@@ -55,7 +55,7 @@ const FOLDERS: readonly (readonly [at: string, processes: number])[] = [
   ['test/anchors/', 1],
   ['test/', 3],
 ]
-export const TURNS = 8
+export const TURNS = 12
 
 interface PlannedProcess {
   readonly name: string
@@ -125,7 +125,7 @@ export function withoutSlow(tests: readonly string[]): string[] {
   return tests.filter((path) => !says(path, 'slow'))
 }
 
-/** The tests that this run plays: an eighth of the slow ones, and all others. @param turn which eighth, from 0 */
+/** The tests that this run plays: a twelfth of the slow ones, and all others. @param turn which twelfth, from 0 */
 export function inTurn(tests: readonly string[], turn: number): string[] {
   const slow = tests.filter((path) => says(path, 'slow'))
   const leftOut = new Set(slow.filter((_, index) => index % TURNS !== turn % TURNS))

@@ -6,7 +6,7 @@
  *     npm test -- test/console                  a folder
  *     npm test -- test/console/keys.test.ts     a file, by its source or by what it is built to
  *     npm test -- --changed                     the files that differ from the branch `main`, or that import what does
- *     npm test -- --all                         both kinds; of the slowest files an eighth, drawn from the commit
+ *     npm test -- --all                         both kinds; of the slowest files a twelfth, drawn from the commit
  *     npm test -- --every-node                  what `.ci/run` runs on each version of Node
  *     npm run test:thorough                     both kinds, with all that takes long: `test/support/extent.ts`
  *
