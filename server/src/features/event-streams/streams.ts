@@ -106,7 +106,8 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
   let turn = 0
   let joined = 0
   let timer: NodeJS.Timeout | undefined
-  let isAsking = false
+  /** The time of the question about all credentials that is not answered yet. */
+  let askedAt: number | undefined
   let isClosing = false
 
   /** @throws ServiceError `too_many`, `unavailable` */
@@ -179,15 +180,15 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
       hub.isDue = false
       const page = await eventPages.read(hub.workspaceId, hub.cursor, PAGE)
       if (page.next === hub.cursor) continue
-      await deliver(hub, encode(page))
+      // A stream that comes to follow during the delivery has these events already: it catches up with this number.
       hub.cursor = page.next
       hub.isDue = true
+      await deliver(hub, encode(page))
     }
   }
 
   async function deliver({ streams }: Hub, page: EncodedPage): Promise<void> {
     let sent = 0
-    // A stream that comes to follow meanwhile moves to the end of the set, so that it gets this page, too.
     for (const stream of streams) {
       if (stream.follows) sendPage(stream, page)
       if (++sent % SENT_AT_ONCE === 0) await nextTurn()
@@ -212,10 +213,15 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
   }
 
   async function askForAll(): Promise<void> {
-    if (isAsking) return
-    isAsking = true
+    if (askedAt !== undefined) {
+      // A database that hangs answers nothing: then nobody knows about anybody.
+      if (performance.now() - askedAt > LONGEST_UNKNOWN_MS)
+        for (const { streams } of accesses.values()) endAllOf(streams)
+      return
+    }
+    askedAt = performance.now()
     await Promise.all([...accesses.values()].map(ask))
-    isAsking = false
+    askedAt = undefined
   }
 
   async function ask(access: Access): Promise<void> {
@@ -225,12 +231,7 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
     else access.unknownSince = undefined
     // Without the database there are no events either, so a short outage ends no stream.
     const isUnknown = now - (access.unknownSince ?? now) > LONGEST_UNKNOWN_MS
-    if (mayListen !== false && !isUnknown) return
-    for (const { response } of access.streams) {
-      // A reader who takes nothing would keep its place.
-      if (response.writableEnded) response.destroy()
-      else response.end()
-    }
+    if (mayListen === false || isUnknown) endAllOf(access.streams)
   }
 
   function onTurn(): void {
@@ -325,7 +326,7 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
     /** Ends all streams, and refuses new ones. */
     endAll(): void {
       isClosing = true
-      for (const { streams } of hubs.values()) for (const { response } of streams) response.end()
+      for (const { streams } of hubs.values()) endAllOf(streams)
     },
     /** Resolves when nothing reads events any more. */
     async idle(): Promise<void> {
@@ -386,6 +387,14 @@ async function sendStored(stream: Stream, { gap, events, next }: EventPage): Pro
     await drained(response)
   }
   stream.cursor = next
+}
+
+function endAllOf(streams: Iterable<Stream>): void {
+  for (const { response } of streams) {
+    // A reader who takes nothing would keep its place.
+    if (response.writableEnded) response.destroy()
+    else response.end()
+  }
 }
 
 function isOver({ destroyed, writableEnded }: ServerResponse): boolean {

@@ -21,7 +21,16 @@ async function begin(
 ) {
   const stored: EventRow[] = []
   const wakes = new Map<string, () => void>()
-  const state = { content: '', fails: false, lost: 0, reads: 0, answers: true as boolean | 'none', warned: 0 }
+  const state = {
+    content: '',
+    fails: false,
+    reads: 0,
+    answers: true as boolean | 'none',
+    warned: 0,
+    /** Keeps what was read after a number back for a while. */
+    hold: undefined as { readonly after: number; readonly until: Promise<void> } | undefined,
+    onDocuments: () => {},
+  }
   const of = (workspaceId: string) => stored.filter((row) => row.workspaceId === workspaceId)
   const pages = createEventPages({
     storage: {
@@ -30,24 +39,24 @@ async function begin(
           async after(workspaceId, number, limit) {
             state.reads++
             if (state.fails) throw new Error('the database is away')
-            return of(workspaceId)
+            const rows = of(workspaceId)
               .filter((row) => row.number > number)
               .slice(0, limit)
+            if (state.hold?.after === number) await state.hold.until
+            return rows
           },
           last: async (ids) => new Map(ids.map((id) => [id, of(id).at(-1)?.number ?? 0])),
         },
       },
     },
     events: {
-      documents: async (rows) =>
-        rows.map(
-          (row) =>
-            ({
-              id: String(row.number),
-              type: row.type,
-              data: { agent_id: row.subject, content: state.content },
-            }) as unknown as Event,
-        ),
+      async documents(rows) {
+        state.onDocuments()
+        return rows.map(({ number, type, subject }) => {
+          const data = { agent_id: subject, content: state.content }
+          return { id: String(number), type, data } as unknown as Event
+        })
+      },
     },
   })
   const streams = createEventStreams(
@@ -129,6 +138,26 @@ t.test(
     t.strictSame(idsIn(late), numbers(101, 247))
   },
 )
+
+t.test('a stream that has caught up while a page goes to many others misses nothing', async (t) => {
+  const { state, record, listen } = await begin(t)
+  record(60)
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  // Its last page is read before the next event, and arrives after that was sent to the first of many.
+  state.hold = { after: 50, until: held }
+  const slow = await listen('?after=0')
+  await slow.until(() => slow.events.length === 50)
+  const many = await Promise.all(Array.from({ length: 600 }, () => listen()))
+  state.onDocuments = () => void setImmediate(release)
+  record()
+  for (const one of many) await one.until(() => one.events.length === 1)
+  record()
+  await slow.until(() => slow.lastId === '62')
+  t.strictSame(idsIn(slow), numbers(1, 62))
+})
 
 t.test('streams of one workspace share what is read, and the last one ends the subscription', async (t) => {
   const { state, record, listen, wakes, streams } = await begin(t)
