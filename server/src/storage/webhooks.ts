@@ -147,6 +147,9 @@ const SENDABLE = `state = 'waiting' AND due_at <= ? AND (leased_until IS NULL OR
     AND earlier.subject = webhook_deliveries.subject AND earlier.state = 'waiting'
     AND earlier.event_number < webhook_deliveries.event_number)`
 
+/** The most deliveries that wait at a target. Further events wait in their list, and cost nothing. */
+const MOST_WAITING = 10_000
+
 const LAST_NUMBER = Number.MAX_SAFE_INTEGER
 
 export function webhookReads(db: Db) {
@@ -173,6 +176,8 @@ export function webhookReads(db: Db) {
       return targets(
         `WHERE state = 'on' AND reached < (
           SELECT last_number FROM event_heads WHERE event_heads.workspace_id = webhook_targets.workspace_id)
+          AND NOT EXISTS (SELECT 1 FROM webhook_deliveries WHERE target_id = webhook_targets.id AND state = 'waiting'
+            ORDER BY due_at LIMIT 1 OFFSET ${MOST_WAITING})
         ORDER BY random() LIMIT ?`,
         [limit],
       )
@@ -259,6 +264,7 @@ export function webhookWrites(db: Db) {
     /** Removes targets: their URLs and secrets go at once, and nothing more is sent. */
     async removeTargets(ids: readonly string[], at: Instant): Promise<void> {
       const these = JSON.stringify(ids)
+      await db.query(`SELECT id FROM webhook_targets WHERE id IN ${texts} ORDER BY id ${forUpdate}`, [these])
       await db.query(
         `UPDATE webhook_targets SET state = 'removed', state_at = ?, sealed_url = NULL, sealed_secret = NULL,
           sealed_former = NULL, former_until = NULL, filters = ? WHERE id IN ${texts}`,
@@ -278,7 +284,7 @@ export function webhookWrites(db: Db) {
       await updateTarget(id, { quiet_until: until })
     },
     async delivered(ids: readonly string[], at: Instant): Promise<void> {
-      const sql = `UPDATE webhook_targets SET last_delivered_at = ?, quiet_until = NULL WHERE id IN ${texts}`
+      const sql = `UPDATE webhook_targets SET last_delivered_at = ? WHERE id IN ${texts}`
       await db.query(sql, [at, JSON.stringify(ids)])
     },
     async insertDeliveries(rows: readonly DeliveryRow[]): Promise<void> {

@@ -156,6 +156,15 @@ const RULES: Readonly<Record<string, NoticeRule>> = {
       }. Events wait.`,
     when: ({ by }) => by.actor.kind === 'service',
   },
+  'webhook.changed': {
+    to: 'owners',
+    advice: 'change it back, or remove it',
+    path: '/console',
+    subject: 'A webhook of your Claimcheck workspace sends elsewhere',
+    happened: ({ details = {} }, workspace) =>
+      `What happens in the workspace ${workspace} is sent to ${quoted(String(details.origin))} now.`,
+    when: ({ details = {} }) => details.moved === true,
+  },
   'member.joined': {
     ...NEW_OWNER,
     happened: (_, workspace) => `A new owner joined the workspace ${workspace}.`,

@@ -25,15 +25,14 @@ export interface Plans {
 
 export async function planDeliveries(read: Pick<Reads, 'webhooks' | 'events'>): Promise<Plans> {
   const behind = await read.webhooks.behind(MOST_TARGETS)
-  const workspaceIds = [...new Set(behind.map(({ workspaceId }) => workspaceId))]
+  // Targets that reached different events are apart: one that is far behind would hold up the others of its workspace.
+  const together = new Map<string, WebhookTargetRow[]>()
+  for (const target of behind) {
+    const place = `${target.workspaceId} ${target.reached}`
+    together.set(place, [...(together.get(place) ?? []), target])
+  }
   const planned = await Promise.all(
-    workspaceIds.map((id) =>
-      planOf(
-        read,
-        id,
-        behind.filter(({ workspaceId }) => workspaceId === id),
-      ),
-    ),
+    [...together.values()].map((targets) => planOf(read, targets[0]!.workspaceId, targets)),
   )
   const isMore = behind.length === MOST_TARGETS || planned.some((one) => one.isMore)
   return { plans: planned.flatMap(({ plans }) => plans), isMore }

@@ -5,7 +5,7 @@
 
 import { newId } from '../../base/ids.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
-import type { DeliveryRow, WebhookTargetRow } from '../../storage/webhooks.ts'
+import type { DeliveryFault, DeliveryRow, WebhookTargetRow } from '../../storage/webhooks.ts'
 import { createDriving, type DrivingParts, type Ended, type Leased } from './driving.ts'
 import { createLanes, type Lane } from './lanes.ts'
 import { type Plan, planDeliveries } from './planning.ts'
@@ -18,6 +18,8 @@ export type Outcome = (typeof OUTCOMES)[number]
 
 /** The time for which a host has a delivery to itself, longer than a lane takes for all that it gets. */
 const LEASE_MS = 30_000
+/** Faults of a delivery for which nothing was sent. */
+const NOT_THE_RECEIVER: ReadonlySet<DeliveryFault> = new Set(['expired', 'unreadable'])
 /** Deliveries that a lane gets at once; of a failing target, one. */
 const LOAD = 5
 
@@ -44,8 +46,9 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
 
   /** Switches a target off that is gone, or where a delivery was given up and no other one arrived meanwhile. */
   async function switchOffIfLost(tx: Writes, { tried }: Ended, target: WebhookTargetRow): Promise<WebhookTargetRow> {
-    if (tried?.state !== 'failed' || tried.fault === 'expired' || target.state !== 'on') return target
+    if (!tried || tried.state === 'delivered' || target.state !== 'on' || NOT_THE_RECEIVER.has(tried.fault!)) return target
     const isGone = tried.fault === 'gone'
+    if (!isGone && tried.state !== 'failed') return target
     if (!isGone && (target.lastDeliveredAt ?? 0) >= tried.firstAt!) return target
     const off = switchedOff(tx, target, isGone ? 'gone' : 'failing', now())
     await tx.webhooks.changeTarget(off)
@@ -59,13 +62,15 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
     await tx.webhooks.release(ended.flatMap(({ row, tried }) => (tried ? [] : [row.id])))
     const arrived = new Set(ended.flatMap(({ row, tried }) => (tried?.state === 'delivered' ? [row.targetId] : [])))
     if (arrived.size > 0) await tx.webhooks.delivered([...arrived], at)
-    for (const id of arrived) update(targets, id, { lastDeliveredAt: at, quietUntil: null })
+    for (const id of arrived) update(targets, id, { lastDeliveredAt: at })
     for (const one of ended) {
       const target = targets.get(one.row.targetId)
       if (!target) continue
       targets.set(target.id, await switchOffIfLost(tx, one, target))
       if (one.retryAfterMs === undefined) continue
-      const quietUntil = at + Math.min(one.retryAfterMs, LONGEST_QUIET_MS)
+      // Tries that were under way tell less than the longest time that was asked for.
+      const { quietUntil: before } = targets.get(target.id)!
+      const quietUntil = Math.max(before ?? 0, at + Math.min(one.retryAfterMs, LONGEST_QUIET_MS))
       await tx.webhooks.keepQuiet(target.id, quietUntil)
       update(targets, target.id, { quietUntil })
     }

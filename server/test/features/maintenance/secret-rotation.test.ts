@@ -59,6 +59,9 @@ async function fill(claimcheck: Claimcheck, tickets = 120): Promise<void> {
   await claimcheck.holders.namesOf(id, 'bot')
   const { id: connected } = await connect(claimcheck, id, 'cave', { token: 'open sesame' })
   await claimcheck.hintAddresses.give(connected, id, BY)
+  const filters = { types: [], verdicts: [], actions: [], agents: [], connections: [] }
+  const { target } = await claimcheck.webhooks.add(id, { url: 'https://1.1.1.1/open-sesame', filters }, BY)
+  await claimcheck.webhooks.rotate(target.id, 60_000, id, BY)
   await claimcheck.connections.refreshesOf({ id: connected }).refresh({
     option: 'token',
     typed: 'open sesame',
@@ -116,6 +119,9 @@ for (const dialect of DIALECTS) {
       /^connections conn_\S+: sealed_tokens: token: /,
       /^connections conn_\S+: source_key: /,
       /^hint_addresses \S+: sealed_secret: /,
+      /^webhook_targets \S+: sealed_former: /,
+      /^webhook_targets \S+: sealed_secret: /,
+      /^webhook_targets \S+: sealed_url: /,
       /^holders ws_\S+: agents_key: /,
     ]
     const rows = [/^records passkey_challenge [0-9a-f]{64}: payload: /, /^records oauth:Grant [0-9a-f]{64}: payload: /]

@@ -249,13 +249,16 @@ t.test('a receiver that answers 410 is switched off at once, with its events wai
   const one = await host(() => ({ ...REFUSED, status: 410, fault: 'gone' }))
   await settle(one)
   t.match(await webhooks.list(), [{ id, state: 'off', offReason: 'gone' }])
-  t.match(await deliveries(), [{ state: 'failed', fault: 'gone', status: 410 }])
+  t.match(await deliveries(), [{ state: 'waiting', fault: 'gone', status: 410 }])
   t.strictSame(warned, ['a webhook is switched off'])
   const [entry] = await query(url, `SELECT * FROM audit_trail WHERE event = 'webhook.switched_off'`)
   t.match(entry, { subject: id, details: /"reason":"gone"/ })
   await happen(['y'])
   await settle(one)
   t.strictSame(got, ['/a x'])
+  await webhooks.switchOn(id)
+  await settle(await host())
+  t.strictSame(got.toSorted(), ['/a x', '/a x', '/a y'], 'nothing is lost when it is switched on again')
 })
 
 t.test('a receiver that asks for time is left alone for it, also with other claims', async (t) => {

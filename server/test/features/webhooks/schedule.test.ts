@@ -53,7 +53,7 @@ t.test('a receiver that asks for time gets it, but not for ever', async (t) => {
   t.strictSame([dueAfter(0), dueAfter(60_000), dueAfter(1e12)], [5000, 60_000, 6 * HOUR_MS])
 })
 
-t.test('what arrived is not tried again, and neither is what is gone', async (t) => {
+t.test('what arrived is not tried again, and what is gone waits until its webhook is switched on', async (t) => {
   t.match(afterTry(ROW, failed({ status: 204, fault: null }), NOON), { state: 'delivered', attempts: 1, fault: null })
-  t.match(afterTry(ROW, failed({ status: 410, fault: 'gone' }), NOON), { state: 'failed', attempts: 1, fault: 'gone' })
+  t.match(afterTry(ROW, failed({ status: 410, fault: 'gone' }), NOON), { state: 'waiting', attempts: 1, fault: 'gone' })
 })
