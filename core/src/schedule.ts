@@ -66,7 +66,8 @@ export function nextCheck(
   const closingStart = moments.at(-1)!
   if (last.sentAt >= closingStart) {
     const tries = checks.filter((check) => check.sentAt >= closingStart).length
-    const end = graceEnd(rules, claim, checks, closing)
+    // The end until which the verdict waits goes by all checks: otherwise failures after it would be looked at every two seconds.
+    const end = graceEnd(rules, claim, recorded, closing)
     const momentAt = Math.max(claim.submittedAt, closingStart)
     // The time of a claim that is over ends with one look more, which decides it.
     if (last.answeredAt >= end) return { at: Math.max(retryAt, last.sentAt + CONFIRMATION_MS), momentAt }

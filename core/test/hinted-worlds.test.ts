@@ -116,7 +116,7 @@ function judge(world: World, hints: readonly Instant[]) {
       ? check(world, world.hintedReads[hinted++ % 60]!, sentAt)
       : check(world, world.reads[own++ % 60]!, sentAt)
     if (!isHint) now = seen.answeredAt
-    const onHint = isRead(seen) ? hintedRecord(RULES, CLAIM, checks, seen) : undefined
+    const onHint = isRead(seen) ? hintedRecord(CLAIM, seen) : undefined
     const record = isHint ? onHint : seen
     if (isHint && isRead(seen) && tells(seen)) shown.push(seen)
     if (!record) continue
@@ -133,16 +133,15 @@ const verdictOf = ({ decision }: ReturnType<typeof judge>) => decision.verdict.v
 t.test(
   'blame comes at the same moment with hints and without, unless a look on a hint showed the outcome',
   async (t) => {
-    const seen = { blamed: 0, looks: 0 }
+    const seen = { blamed: 0 }
     holds(t, (world) => {
       const [without, withHints] = [judge(world, []), judge(world, world.hints)]
       if (withHints.shown.length > 0) return true
       if (!BLAME.has(verdictOf(without))) return !BLAME.has(verdictOf(withHints))
       seen.blamed++
-      seen.looks += withHints.checks.filter(({ hinted }) => hinted).length
       return verdictOf(withHints) === verdictOf(without) && withHints.decidedAt === without.decidedAt
     })
-    t.ok(seen.blamed > 50 && seen.looks > 200, JSON.stringify(seen))
+    t.ok(seen.blamed > 50, JSON.stringify(seen))
   },
 )
 

@@ -1,7 +1,7 @@
 /**
  * Slots for checks, shared by payers and destinations (`Places`). A quarter is kept for checks that decide, an eighth for first looks. Looks
  * at watched claims come often, and looks on hints when others say: each have a sixteenth as many slots beside these, and no others, so that they
- * delay nobody. Where that is not one whole slot, they take of the common ones: a limit of one is one check at a time.
+ * delay nobody. Where that is not one whole slot, watched claims take of the common ones, and hints are dropped.
  */
 import type { Payer } from '../base/payers.ts'
 import { Places } from '../base/places.ts'
@@ -46,7 +46,7 @@ export function createConcurrencyLimit(capacity: number) {
     first: [first, common],
     looking: [common],
     watching: [watching.capacity > 0 ? watching : common],
-    hinted: [hinted.capacity > 0 ? hinted : common],
+    hinted: [hinted],
   }
 
   /** Finds the pool with a free slot, or else the part that is used up in the last pool. */

@@ -24,7 +24,7 @@ import type { Decided } from '../log/receipt-content.ts'
 import type { Outcome, Sequencer } from '../log/sequencer.ts'
 import type { Holders } from '../workspaces/holders.ts'
 import type { Admission, Entry } from './admission.ts'
-import { type CheckRunner, checkTime } from './check.ts'
+import { type CheckRunner, checkTime, HINT_MARGIN_MS } from './check.ts'
 import type { ClaimsConfig } from './config.ts'
 import type { Decisions } from './decisions.ts'
 import { judgeOf } from './destination.ts'
@@ -187,9 +187,9 @@ export function createAdjudication({
     const { nextCheckAt, momentAt } = claim
     const seen = await read(claim, history, entry)
     const rules = await rulesFor(claim)
-    const record = seen && isRead(seen) && rules && hintedRecord(rules, claim, history, seen)
+    const record = seen && isRead(seen) && rules && hintedRecord(claim, seen)
     // A check of the schedule that is due by now must not find that the claim has changed.
-    if (!record || now() >= nextCheckAt!) return undefined
+    if (!record || now() >= nextCheckAt! - HINT_MARGIN_MS) return undefined
     const outcome = await judge({ claim, rules }, history, record)
     const isOpen = outcome && !outcome.decided
     return outcome && store(isOpen ? { ...outcome, next: { at: nextCheckAt!, momentAt: momentAt! } } : outcome)

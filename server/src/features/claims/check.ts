@@ -72,6 +72,8 @@ interface CheckedSource {
 
 /** The most that an address which a workspace chose can make its answers older: a greater age would put off its deadlines. */
 const MAX_UNLISTED_AGE_MS = 60_000
+/** The time before the next look of the schedule in which a look on a hint is over and stored, also by a host with another clock. */
+export const HINT_MARGIN_MS = 3000
 
 interface Checked {
   readonly record: CheckRecord
@@ -170,8 +172,8 @@ export function createCheckRunner({
     try {
       // A verifier that ignores its abort signal keeps running, but nothing waits for it.
       const mostMs = checkTime(claim, sentAt, limits.timeMs ?? timeoutMs)
-      // A look on a hint is over before the next look of the schedule.
-      const limitMs = reading.kind === 'hinted' ? Math.min(mostMs, claim.nextCheckAt! - sentAt) : mostMs
+      const limitMs =
+        reading.kind === 'hinted' ? Math.min(mostMs, claim.nextCheckAt! - HINT_MARGIN_MS - sentAt) : mostMs
       const returned = await unbreached(
         requests,
         withinTime(checking, limitMs, () => tooLate(plugin, claim)),

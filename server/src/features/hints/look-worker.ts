@@ -34,7 +34,7 @@ const LEASE_MS = 90_000
 /** The time between two looks at one claim. Hints that come meanwhile are joined. */
 const APART_MS = 10_000
 /** The time before the next check of the schedule in which no look begins. */
-const CLOSE_MS = 2000
+const CLOSE_MS = 5000
 /** The time after which a hint is too old for a look. */
 const STALE_MS = 60_000
 /** The time after which a look is tried again that was too close to the next check, and one for which there was no slot or budget. */

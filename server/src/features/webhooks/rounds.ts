@@ -46,7 +46,8 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
 
   /** Switches a target off that is gone, or where a delivery was given up and no other one arrived meanwhile. */
   async function switchOffIfLost(tx: Writes, { tried }: Ended, target: WebhookTargetRow): Promise<WebhookTargetRow> {
-    if (!tried || tried.state === 'delivered' || target.state !== 'on' || NOT_THE_RECEIVER.has(tried.fault!)) return target
+    if (!tried || tried.state === 'delivered' || target.state !== 'on' || NOT_THE_RECEIVER.has(tried.fault!))
+      return target
     const isGone = tried.fault === 'gone'
     if (!isGone && tried.state !== 'failed') return target
     if (!isGone && (target.lastDeliveredAt ?? 0) >= tried.firstAt!) return target
