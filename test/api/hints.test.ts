@@ -211,9 +211,13 @@ t.test('messages that are replayed are joined: a claim is looked at once in ten 
   for (let i = 0; i < 50; i++) await send(hook, message)
   await looked(body.claim_id)
   const after = (await client.get(`/v1/claims/${body.claim_id}`)).body
-  t.equal(after.attempts, before.attempts + 1)
+  t.equal(after.attempts, before.attempts, 'a look that shows nothing is not recorded')
   t.equal(after.next_check_at, before.next_check_at, 'the schedule stays')
-  t.equal(await hintedOf(client.workspaceId, body.claim_id), 1)
+  const [row] = await query(
+    installation.config.databaseUrl,
+    `SELECT looks FROM hints WHERE claim_id = '${body.claim_id}'`,
+  )
+  t.equal(Number(row!.looks), 1)
 })
 
 t.test('who submitted a claim may ask for a look while it waits', async (t) => {

@@ -360,6 +360,7 @@ t.test('only the files that are known to seal do, so that the table of sealed co
     'features/oauth/records.ts',
     'features/people/second-steps.ts',
     'features/people/tickets.ts',
+    'features/webhooks/webhooks.ts',
     'features/workspaces/connection-secrets.ts',
     'features/workspaces/connection-tokens.ts',
     'features/workspaces/holders.ts',

@@ -190,7 +190,8 @@ function hintsPage(app: App, services: ConsoleDependencies, load: (visit: Visit)
     },
     show: ({ loaded }) => <HintsPage {...loaded} />,
     form: {
-      ...FRESH_SIGN_IN,
+      freshSignIn: true,
+      keepsField: () => false,
       answer: async ({ loaded, workspace, by }) => {
         const made = await hintAddresses.give(loaded.connection.id, workspace.id, by)
         return { page: <NewHintsPage {...loaded} made={made} />, status: 201 }
