@@ -2,7 +2,7 @@
 import type { Dialect } from '../../storage/dialect.ts'
 import type { MigrationDb } from '../../storage/schema.ts'
 
-export const webhookMigrations = { '022-webhooks': { up } }
+export const webhookMigrations = { '022-webhooks': { up }, '024-webhook-deliveries': { up: addIndex } }
 
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.createTable('webhook_targets', (table) => {
@@ -61,4 +61,11 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
     ...dialect.migrations.compareBytes('webhook_deliveries', ['id', 'workspace_id', 'target_id', 'subject']),
   ]
   for (const sql of statements) await db.raw(sql)
+}
+
+/** Adds the index by which the deliveries of one target are listed, and by which one without any is removed. */
+async function addIndex(db: MigrationDb): Promise<void> {
+  await db.schema.alterTable('webhook_deliveries', (table) => {
+    table.index(['target_id', 'event_number'], 'webhook_deliveries_target')
+  })
 }
