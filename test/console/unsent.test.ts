@@ -133,7 +133,14 @@ t.test('no page repeats a secret, and what other sites send is held nowhere', as
   const secrets = Object.fromEntries(names.map((name) => [name, `secret-${name}`]))
   const routes = await routesOf(host.claimcheck)
   const posts = routes.filter(({ method, url }) => method === 'POST' && url.includes('/w/'))
-  const values = { workspace: workspaceId, provider: 'mailbox', connection: 'conn_1', member: 'mem_1', key: 'key_1', webhook: 'wht_1' }
+  const values = {
+    workspace: workspaceId,
+    provider: 'mailbox',
+    connection: 'conn_1',
+    member: 'mem_1',
+    key: 'key_1',
+    webhook: 'wht_1',
+  }
   t.ok(posts.length > 5)
   await endSessions()
   for (const route of posts) {
