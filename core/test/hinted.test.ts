@@ -1,4 +1,4 @@
-/** What of a look beside the schedule is recorded. */
+/** The looks beside the schedule that are recorded. */
 import { hintedRecord, type ReadRecord } from '@claimcheck/core/rules'
 import t from 'tap'
 

@@ -1,5 +1,5 @@
 // Test run: slow
-/** What hints cannot do: blame sooner, later or not at all, and verify what was not there. Threat A1 of `security.md`. */
+/** Shows that hints blame nobody sooner, later or not at all, and verify nothing that was not there. Threat A1 of `security.md`. */
 import { createHmac } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

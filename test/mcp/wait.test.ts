@@ -1,4 +1,4 @@
-/** How `wait_for_claim` waits: it looks when the service tells of a decision, and seldom otherwise. */
+/** Shows that `wait_for_claim` looks when the service tells of a decision, and seldom otherwise. */
 import type { Backend } from '@claimcheck/cli/mcp/backend'
 import { TOOLS } from '@claimcheck/cli/mcp/tools'
 import t from 'tap'

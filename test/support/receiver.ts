@@ -47,7 +47,7 @@ export class Receiver {
     await ended
   }
 
-  /** What came at a path. */
+  /** Lists the messages that came at a path. */
   at(path: string): Received[] {
     return this.received.filter((one) => one.path === path)
   }

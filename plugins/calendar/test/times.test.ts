@@ -49,7 +49,7 @@ const zone = (name: string, ...parts: readonly Part[]) =>
 const yearly = (by: string, until = '') => `RRULE:FREQ=YEARLY;${by}${until && `;UNTIL=${until}`}`
 const SUMMER = ['+0200', '19810329T020000', yearly('BYMONTH=3;BYDAY=-1SU')] as const
 const WINTER = ['+0100', '19961027T030000', yearly('BYMONTH=10;BYDAY=-1SU')] as const
-/** As some write the last Sunday. */
+/** Matches the last Sunday as some write it. */
 const BY_DAYS = yearly('BYDAY=SU;BYMONTH=10;BYMONTHDAY=25,26,27,28,29,30,31')
 const within = (data: string, lines: string) => data.replace('BEGIN:VEVENT', `${lines}BEGIN:VEVENT`)
 const defined = (...parts: readonly Part[]) => within(inBerlin, zone('Europe/Berlin', ...parts))

@@ -127,7 +127,7 @@ const tried = part(
 )
 export type TriedDelivery = RowOf<typeof tried>
 
-/** What filters need of a claim. */
+/** The members of a claim that filters need. */
 const claimTraits = part(claims, 'claimId', 'verdict', 'action', 'profileAction', 'agentId', 'connectionId')
 export type ClaimTraits = RowOf<typeof claimTraits>
 

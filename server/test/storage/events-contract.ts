@@ -1,4 +1,4 @@
-/** What storage promises of events, on every database. */
+/** The promises of storage about events, on every database. */
 import type { NewEvent } from '@claimcheck/server/storage/events'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import type { Test } from 'tap'

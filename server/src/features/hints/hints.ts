@@ -36,7 +36,7 @@ export const MOST_LOOKS = 60
 /** The precision of the time of an address's last hint. */
 const HEARD_EVERY_MS = 60_000
 
-/** What becomes of messages. `taken`: claims are looked at. `idle`: no claim waits for it. `beyond`: over the most of a minute. */
+/** The outcomes of messages. `taken`: claims are looked at. `idle`: no claim waits for it. `beyond`: over the most of a minute. */
 const OUTCOMES = ['taken', 'idle', 'refused', 'beyond'] as const
 
 /** The sender at an address that does not exist. */

@@ -44,7 +44,7 @@ const MOST_A_MINUTE = { connection: 30, workspace: 60 } as const
 const SWEEP_EVERY_MS = 60_000
 const SWEPT_AT_ONCE = 1000
 
-/** What becomes of looks. `stored`: the receipt lists it. `unstored`: it could not read, or told nothing. `dropped`: it was not made. */
+/** The outcomes of looks. `stored`: the receipt lists it. `unstored`: it could not read, or told nothing. `dropped`: it was not made. */
 const OUTCOMES = ['decided', 'stored', 'unstored', 'dropped'] as const
 
 export function createLookWorker(parts: LookWorkerOptions): Worker {

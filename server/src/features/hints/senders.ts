@@ -9,7 +9,7 @@ export type Headers = Readonly<Record<string, string | readonly string[] | undef
 export interface Hint {
   /** In lower case: hosts take names in any case, and a hint too many costs a look. */
   readonly targets: readonly string[]
-  /** What changed at the target, by the params of claims that name it; empty where the message does not say. */
+  /** The changed things at the target, by the params of claims that name it; empty where the message does not say. */
   readonly params: ReadonlyMap<string, ReadonlySet<string>>
 }
 

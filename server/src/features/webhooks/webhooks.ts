@@ -28,7 +28,7 @@ import { createSend, type OpenTarget, type Try } from './sender.ts'
 /** A webhook without its URL and secrets. */
 export type WebhookTarget = Omit<WebhookTargetRow, 'sealedUrl' | 'sealedSecret' | 'sealedFormer'>
 
-/** What an owner says of a webhook. */
+/** The settings that an owner gives a webhook. */
 export interface WebhookSettings {
   readonly url: string
   /** The lists of `WebhookFilters`, as they were typed. */

@@ -1,4 +1,4 @@
-/** What messages of the published forms hint at, whose proof holds, and what a hostile body does. */
+/** Messages of the published forms, proofs that hold, and hostile bodies. */
 import { createHmac } from 'node:crypto'
 import type { HintSender } from '@claimcheck/core/plugin'
 import codehost from '@claimcheck/plugin-codehost'

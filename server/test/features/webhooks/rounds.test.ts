@@ -39,7 +39,7 @@ async function begin(t: Test, dialect: (typeof DIALECTS)[number] = 'sqlite') {
     error: (_: object, text: string) => t.fail(text),
     warn: (_: object, text: string) => warned.push(text),
   }
-  /** What receivers got, in order: the path of the receiver, and the subject. */
+  /** The messages that receivers got, in order: the path of the receiver, and the subject. */
   const got: string[] = []
   const erased = new Set<string>()
   /** Faults of the next transactions: it is refused, or it happens and the connection breaks. */

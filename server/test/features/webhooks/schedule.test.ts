@@ -1,4 +1,4 @@
-/** When a delivery is tried again, and when no more. */
+/** The times at which a delivery is tried again, and the end of tries. */
 import { afterTry, GIVE_UP_MS } from '@claimcheck/server/features/webhooks/schedule'
 import type { Try } from '@claimcheck/server/features/webhooks/sender'
 import type { DeliveryRow } from '@claimcheck/server/storage/webhooks'

@@ -16,7 +16,7 @@ export interface HomeProps {
   /** The address of this service. */
   readonly address: string
   readonly hasConsole: boolean
-  /** What was typed as a receipt, which names none. */
+  /** The text that was typed as a receipt, which names none. */
   readonly typed?: string
 }
 
