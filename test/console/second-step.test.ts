@@ -160,7 +160,16 @@ t.test(
 
     const routes = (await routesOf(claimcheck)).filter(({ url }) => url.includes(':workspace'))
     t.ok(routes.length > 20)
-    const values = { workspace, provider: 'p', claim_id: 'c', agent_id: 'a', key: 'k', connection: 'c', member: 'm' }
+    const values = {
+      workspace,
+      provider: 'p',
+      claim_id: 'c',
+      agent_id: 'a',
+      key: 'k',
+      connection: 'c',
+      member: 'm',
+      webhook: 'w',
+    }
     for (const route of routes) {
       const path = filled(route, values)
       const page = route.method === 'GET' ? await mia.get(path) : await mia.post(path, { name: 'x', role: 'member' })

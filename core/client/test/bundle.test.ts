@@ -5,9 +5,9 @@ import type { createClient } from '@claimcheck/client'
 import { build } from 'esbuild'
 import t from 'tap'
 
-const GZIP_LIMIT_BYTES = 35_500
+const GZIP_LIMIT_BYTES = 37_000
 
-t.test('bundled for browsers it imports nothing from Node, runs there, and has at most 35.5 kB gzipped', async (t) => {
+t.test('bundled for browsers it imports nothing from Node, runs there, and has at most 37 kB gzipped', async (t) => {
   const { outputFiles, metafile } = await build({
     stdin: { contents: `export * from '@claimcheck/client'`, resolveDir: 'core/client' },
     bundle: true,
