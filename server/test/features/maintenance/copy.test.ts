@@ -6,6 +6,7 @@ import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import { insertRows } from '@claimcheck/server/storage/rows'
 import { copiedTables } from '@claimcheck/server/storage/schema'
 import { type Writes, writes } from '@claimcheck/server/storage/storage'
+import { NO_FILTERS } from '@claimcheck/server/storage/webhooks'
 import t, { type Test } from 'tap'
 import { SCHEMA } from '../../../../test/support/storage.ts'
 import { claimNumber } from '../../support/claim-row.ts'
@@ -107,9 +108,41 @@ async function fill(storage: OpenedStorage): Promise<void> {
     const [remains] = await tx.erasures.remains([`rcpt_${CLAIMS - 7}`])
     const erased = { ...remains!, claimId: 'clm_7', erasedAt: NOON, rule: 'secret' } as const
     await tx.erasures.erase([{ ...erased, reference: text }], [contentLeft(claim(7))])
+    await fillEvents(tx, text)
     tx.audit.record({ event: 'receipt.erased', at: NOON, by: BY_SERVICE, subject: text, details: { text } })
     await tx.audit.flush()
   })
+}
+
+async function fillEvents(tx: Writes, text: string): Promise<void> {
+  tx.events.record({ workspaceId: 'ws_1', type: 'connection.failing', at: NOON, subject: 'conn_1', detail: text })
+  await tx.events.flush()
+  await tx.connectionHealth.failed('conn_1', NOON, 0)
+  const target = {
+    id: 'wht_1',
+    workspaceId: 'ws_1',
+    origin: text,
+    state: 'on',
+    offReason: null,
+    stateAt: NOON,
+  } as const
+  const sealed = { sealedUrl: 'v1.sealed', sealedSecret: 'v1.sealed', sealedFormer: null, formerUntil: null }
+  const reached = { filters: NO_FILTERS, reached: 1, quietUntil: null, lastDeliveredAt: NOON }
+  await tx.webhooks.insertTarget({ ...target, ...sealed, ...reached, createdBy: 'usr_1', createdAt: NOON })
+  const delivery = { id: 'msg_1', workspaceId: 'ws_1', targetId: 'wht_1', eventNumber: 1, subject: 'conn_1' }
+  const tried = {
+    firstAt: NOON,
+    leasedUntil: null,
+    triedAt: NOON,
+    status: 500,
+    durationMs: 7,
+    fault: 'status',
+  } as const
+  const waits = { type: 'connection.failing', state: 'waiting', attempts: 1, dueAt: NOON, createdAt: NOON } as const
+  await tx.webhooks.insertDeliveries([{ ...delivery, ...waits, ...tried }])
+  const address = { address: 'address', connectionId: 'conn_1', workspaceId: 'ws_1', sealedSecret: 'v1.sealed' }
+  await tx.hints.give({ ...address, secretSince: NOON, heardAt: null })
+  await tx.hints.ask(['clm_1'], NOON, 60)
 }
 
 async function fillPeople(tx: Writes, text: string): Promise<void> {
