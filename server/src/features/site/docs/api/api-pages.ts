@@ -176,14 +176,16 @@ function defaultOf({ default: value }: JsonSchema): string {
 
 /** Writes the request of an example as a reader sends it, with the key in `$KEY`. */
 function curl(
-  { path, security }: Endpoint,
+  { method, path, security }: Endpoint,
   { path: values = {}, query = {}, headers = {}, body }: Example,
   origin: string,
 ): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
   const pairs = Object.entries(query).map(([name, value]) => `-d ${name}=${value}`)
+  // curl posts by itself what has a body.
+  const option = method === 'POST' && body === undefined ? '-X POST ' : ''
   return [
-    `curl -s ${pairs.length > 0 ? '-G ' : ''}${origin}${filled}`,
+    `curl -s ${pairs.length > 0 ? '-G ' : ''}${option}${origin}${filled}`,
     ...pairs,
     ...(security?.length ? ['-H "Authorization: Bearer $KEY"'] : []),
     ...Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`),
