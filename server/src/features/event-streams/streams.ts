@@ -4,6 +4,7 @@
  */
 import type { ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyReply } from 'fastify'
+import pLimit from 'p-limit'
 import { ServiceError } from '../../base/errors.ts'
 import type { Payer } from '../../base/payers.ts'
 import { leaveUnmeasured } from '../../http/request-metrics.ts'
@@ -12,7 +13,6 @@ import type { EventStreamsConfig } from './config.ts'
 import { beat, eventFrame, gapFrame, opening } from './frames.ts'
 import { type EventFilter, type EventPage, type EventPages, type NumberedEvent, passes } from './pages.ts'
 import { createPlaces, refuse } from './places.ts'
-import { createTurns } from './turns.ts'
 
 export interface Listener {
   readonly workspaceId: string
@@ -102,7 +102,7 @@ export function createEventStreams({ eventPages, eventFeed, config, logger }: St
   const wheel = Array.from({ length: SPOKES }, () => new Set<Stream>())
   const places = createPlaces(most)
   const costlyPlaces = createPlaces(MOST_COSTLY)
-  const reading = createTurns(READERS)
+  const reading = pLimit(READERS)
   let turn = 0
   let joined = 0
   let timer: NodeJS.Timeout | undefined
