@@ -3,7 +3,7 @@ import type * as wire from '@claimcheck/core/api'
 import { DELIVERY_STATES, type DeliveryFault, type DeliveryState } from '../../../../storage/webhooks.ts'
 import { Facts } from '../../../../web/parts/facts.tsx'
 import { type Column, ROW_HEAD, Table } from '../../../../web/parts/table.tsx'
-import { Time } from '../../../../web/parts/values.tsx'
+import { Time, useNow } from '../../../../web/parts/values.tsx'
 import type { Try } from '../../../webhooks/sender.ts'
 import type { WebhookTarget } from '../../../webhooks/webhooks.ts'
 import { ConsolePage, useWorkspace } from '../../page.tsx'
@@ -39,6 +39,7 @@ export function WebhookPage({ webhook, deliveries, tested, problem }: WebhookPag
   const { at } = useWorkspace()
   const { id, origin, filters, state, lastDeliveredAt, formerUntil, quietUntil } = webhook
   const isOn = state === 'on'
+  const isQuiet = (quietUntil ?? 0) > useNow()
   return (
     <ConsolePage
       title="Webhook"
@@ -71,7 +72,7 @@ export function WebhookPage({ webhook, deliveries, tested, problem }: WebhookPag
           ['State', <WebhookState webhook={webhook} />],
           ['Last delivered', <Time at={lastDeliveredAt} none="never" />],
           ...(formerUntil === null ? [] : [['Former secret', <Time at={formerUntil} />] as const]),
-          ...(quietUntil === null ? [] : [['Asked to wait until', <Time at={quietUntil} />] as const]),
+          ...(isQuiet ? [['Asked to wait until', <Time at={quietUntil} />] as const] : []),
         ]}
       />
       <h2>Deliveries</h2>
