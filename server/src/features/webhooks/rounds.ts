@@ -49,8 +49,8 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
     if (!tried || tried.state === 'delivered' || target.state !== 'on' || NOT_THE_RECEIVER.has(tried.fault!))
       return target
     const isGone = tried.fault === 'gone'
-    if (!isGone && tried.state !== 'failed') return target
-    if (!isGone && (target.lastDeliveredAt ?? 0) >= tried.firstAt!) return target
+    const isLost = tried.state === 'failed' && (target.lastDeliveredAt ?? 0) < tried.firstAt!
+    if (!isGone && !isLost) return target
     const off = switchedOff(tx, target, isGone ? 'gone' : 'failing', now())
     await tx.webhooks.changeTarget(off)
     logger.warn({ webhookId: off.id, reason: off.offReason }, 'a webhook is switched off')
