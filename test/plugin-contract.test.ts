@@ -118,7 +118,7 @@ function closeWritten(node: TypeScript.ObjectLiteralExpression): void {
   if (!names.some(isOpen)) return
   const expected = checker.getContextualType(node)
   for (const name of names) if (expected) closeIn(expected, name)
-  // What is given to a function that takes any type is expected to be of its own.
+  // A value that is given to a function which takes any type is expected to be of its own.
   const parts = expected?.isUnion() ? expected.types : [expected]
   const isExpected = (name: string) => parts.some((part) => isOfCore(placesOf(part?.getProperty(name))))
   if (names.some(isExpected)) return

@@ -56,7 +56,7 @@ const worldArb = fc.record({
     )
   }),
   hasLog: fc.boolean(),
-  /** What is there differs, where it is not as claimed. */
+  /** True for a place that shows something else than was claimed. */
   isOther: fc.boolean(),
   isFinal: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
   isWatched: fc.constantFrom(true, true, false),

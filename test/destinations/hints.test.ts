@@ -56,7 +56,7 @@ interface Deed {
   readonly prepare?: (ground: Ground) => Promise<unknown>
   readonly params: (ground: Ground) => object
   readonly act: (ground: Ground) => unknown
-  /** What a host says of it, beside the repository. */
+  /** The members of a message beside the repository. */
   readonly said: (ground: Ground) => object
 }
 

@@ -68,7 +68,7 @@ for (const dialect of DIALECTS) {
       }
       await fleet.startAll()
       const got = (path: string) => receiver.at(path).map(({ body }) => JSON.parse(body).data.claim_id as string)
-      // What a host had sent when it died is sent again once its lease ends.
+      // A delivery that a host had sent when it died is sent again once its lease ends.
       const isStored = async () => {
         const answer = await fleet.request(fleet.hosts[0]!, '/v1/webhooks/deliveries?state=waiting')
         return answer?.status === 200 && JSON.parse(answer.text).deliveries.length === 0

@@ -99,7 +99,7 @@ function read({ type, data }: NonNullable<Message['event']>, id = ''): Event | G
   try {
     value = JSON.parse(data)
   } catch {
-    // What is no JSON gets the error below.
+    // A text that is no JSON gets the error below.
   }
   if (typeof value !== 'object' || value === null)
     throw new UnexpectedAnswerError('the service sent an event that is none')

@@ -106,7 +106,7 @@ function listenForClaims(listen: Listen, seen: ReadonlyMap<string, Watched>, sig
   async function follow(): Promise<void> {
     for await (const event of listen({ type: 'claim.decided' }, { signal: ending.signal })) {
       isOpen = true
-      // What happened while no stream was open is told by none.
+      // No stream tells of events that happened while none was open.
       const told = event.type === 'claim.decided' ? [seen.get(event.data.claim_id)] : seen.values()
       for (const watched of told) if (watched) watched.readAt = 0
       wake()

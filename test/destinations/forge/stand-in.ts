@@ -143,7 +143,7 @@ export class StandIn {
     this.#tokens.set(token.token, token)
   }
 
-  /** As its owner does, or as it runs out. All tokens, when left out. */
+  /** Ends a token, as its owner does, or as it runs out; all tokens, when none is named. */
   revokeToken(token?: string): void {
     if (token === undefined) this.#tokens.clear()
     else this.#tokens.delete(token)

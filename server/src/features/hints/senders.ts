@@ -7,7 +7,7 @@ export type Headers = Readonly<Record<string, string | readonly string[] | undef
 
 /** A message that concerns claims of these targets. */
 export interface Hint {
-  /** In lower case: hosts take names in any case, and a hint too many costs a look. */
+  /** The targets in lower case: hosts take names in any case, and a hint too many costs a look. */
   readonly targets: readonly string[]
   /** The changed things at the target, by the params of claims that name it; empty where the message does not say. */
   readonly params: ReadonlyMap<string, ReadonlySet<string>>

@@ -4,7 +4,7 @@ interface Message {
   readonly title: string
   readonly what: string
   readonly message: object
-  /** In lower case. */
+  /** The targets in lower case. */
   readonly targets: readonly string[]
   readonly params?: Readonly<Record<string, readonly string[]>>
   readonly isSkipped?: boolean
