@@ -191,6 +191,8 @@ export interface FoundChecks extends FoundRepository {
   readonly isGrowing?: boolean
   /** The time, by the host's own clock, when the host last heard of any check; for a claim that names none. */
   readonly changedAt?: LogTime
+  /** Tells that our own reports are left out, by who posts them. Without it a check with such a name may be one of them. */
+  readonly lacksOwnReports?: boolean
   /** Finds the checks that there are to be, for a claim that names none. Asked only where all is green. */
   comparable?(): Promise<Comparable>
 }

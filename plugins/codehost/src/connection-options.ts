@@ -36,19 +36,43 @@ export const Owners = Type.Optional(
   }),
 )
 
+export const Reporters = Type.Optional(
+  Type.Array(
+    Type.String({
+      pattern: '^(?:account|app)-id:[0-9]{1,15}$',
+      'x-pattern-help': 'enter `account-id:NUMBER`, or `app-id:NUMBER` for an app at GitHub',
+      maxLength: 26,
+      examples: ['account-id:583231'],
+    }),
+    {
+      title: 'Own reports',
+      maxItems: 10,
+      description:
+        'Who posts what Claimcheck reports here, by number. Their checks and statuses called `claimcheck`, or `claimcheck/…`, are no evidence for claims, and left out. When left out, claims that such a check alone would decide end as unverifiable.',
+    },
+  ),
+)
+
 /** Takes the access to a REST API from a connection's options. @param publicUrl the address for options without one */
 export function restAccess(
-  { base_url, token }: { readonly base_url?: string; readonly token?: string },
+  {
+    base_url,
+    token,
+    reporters,
+  }: { readonly base_url?: string; readonly token?: string; readonly reporters?: readonly string[] },
   publicUrl = '',
 ): RestAccess {
-  return { baseUrl: withoutTrailingSlash(base_url ?? publicUrl), token }
+  return { baseUrl: withoutTrailingSlash(base_url ?? publicUrl), token, reporters }
 }
 
 /** The result of a host's probe. A warning that does not apply is false. */
 type HostProbe = Omit<ProbeResult, 'warnings'> & { readonly warnings: readonly (string | false)[] }
 
 /** Defines a host by what distinguishes it from the others. @param names the names that claims give a host with this base address */
-export function defineCodeHost<O extends ConnectionType['options'], A extends { readonly baseUrl: string }>({
+export function defineCodeHost<
+  O extends ConnectionType['options'],
+  A extends { readonly baseUrl: string; readonly reporters?: readonly string[] },
+>({
   access,
   names = (baseUrl) => [hostName(baseUrl)],
   probe,
@@ -74,7 +98,16 @@ export function defineCodeHost<O extends ConnectionType['options'], A extends { 
     }),
     access: ({ options }) => access(options as Static<O>),
     ownersOf: ({ options }) => ownersOf(options),
-    readers,
+    readers: { ...readers, checks: readers.checks && tellingOwnReports(readers.checks) },
+  })
+}
+
+function tellingOwnReports<A extends { readonly reporters?: readonly string[] }>(
+  read: NonNullable<Readers<A>['checks']>,
+): typeof read {
+  return async (access, query, context) => ({
+    ...(await read(access, query, context)),
+    lacksOwnReports: (access.reporters ?? []).length > 0,
   })
 }
 

@@ -36,6 +36,22 @@ export function isSame(one: string, other: string): boolean {
   return one === other || (!isExact && one.toLowerCase() === other.toLowerCase())
 }
 
+/** Matches the names under which Claimcheck reports: `claimcheck`, and all that begin with `claimcheck/`. */
+const OWN_NAME = /^claimcheck(?:\/|$)/i
+
+/** Tells whether a check may be one of our own reports, which are no evidence: anybody can take such a name. */
+export function hasOwnName({ name }: Pick<Check, 'name'>): boolean {
+  return OWN_NAME.test(name)
+}
+
+/**
+ * Tells whether a check is one of our own reports, by its name and by who posted it.
+ * @param reporters the identifiers, as numbers, of who posts our reports: an account can take another one's login, and not its number
+ */
+export function isOwnReport(check: Pick<Check, 'name' | 'by'>, reporters: readonly string[] = []): boolean {
+  return hasOwnName(check) && reporters.some((by) => isBy(check, { by }))
+}
+
 export function isBy({ by }: Pick<Check, 'by'>, wanted: Pick<WantedCheck, 'by'>): boolean {
   return by.some((one) => isSame(one, wanted.by))
 }

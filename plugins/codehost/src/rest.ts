@@ -17,6 +17,8 @@ export interface RestAccess {
   readonly baseUrl: string
   /** The handle of the connection's token. */
   readonly token?: string
+  /** The identifiers of who posts our own reports. */
+  readonly reporters?: readonly string[]
 }
 
 export interface Rest {

@@ -20,6 +20,7 @@ const check = (change: Partial<Check> = {}): Check => ({
 const lint = (change: Partial<Check> = {}) => check({ name: 'lint', ...change })
 const posted = (change: Partial<Check> = {}) =>
   check({ by: ['account-id:7', 'account:agent'], isRunByHost: false, ...change })
+const ours = (change: Partial<Check> = {}) => posted({ name: 'claimcheck/codehost.commit.push', ...change })
 const counts = (counted: Partial<Record<'passed' | 'failed' | 'pending' | 'skipped' | 'missing', number>>) => ({
   ...{ commit_found: true, passed: 0, failed: 0, pending: 0, skipped: 0, missing: 0 },
   ...counted,
@@ -355,6 +356,44 @@ const ALL: readonly Row<FoundChecks>[] = [
     { checks: [check(), posted({ name: 'scan', outcome: 'failed', passedBefore: false })] },
     differing('sha', LOG),
   ),
+  // Of one of our own reports, the host does not tell who posted it.
+  row(
+    'what may be our own report founds no green',
+    { checks: [ours()] },
+    absent({ ...MAY, facts: counts({ skipped: 1 }) }),
+  ),
+  row(
+    'what may be our own report does not count against the rest',
+    quiet([check(), ours({ name: 'Claimcheck' })]),
+    { ...SETTLED, facts: counts({ passed: 1, skipped: 1 }) },
+    { afterMs: LATE, earlier: [[LATE - MINUTE, green(2, 1)]] },
+  ),
+  row(
+    'a failed one of ours, or of who took its name, blames nobody',
+    { checks: [check(), ours({ outcome: 'failed', passedBefore: false })] },
+    differing('sha', { ...MAY, facts: counts({ passed: 1, failed: 1 }) }),
+  ),
+  row(
+    'a pending one of ours blames nobody',
+    { checks: [check(), ours({ outcome: 'pending', passedBefore: false })] },
+    absent({ ...MAY, facts: counts({ passed: 1, pending: 1 }) }),
+  ),
+  row(
+    'whoever takes the name does not hide what failed',
+    { checks: [ours({ outcome: 'failed' }), lint({ outcome: 'failed', passedBefore: false })] },
+    differing('sha', LOG),
+  ),
+  row(
+    'a name that only begins alike is none of ours',
+    { checks: [check(), ours({ name: 'claimcheck-lint', outcome: 'failed', passedBefore: false })] },
+    differing('sha', LOG),
+  ),
+  // Where the provider leaves our own reports out, by who posted them, the rest is of others.
+  row(
+    'a failed one of another account, which took the name',
+    { checks: [check(), ours({ outcome: 'failed', passedBefore: false })], lacksOwnReports: true },
+    differing('sha', { ...LOG, facts: counts({ passed: 1, failed: 1 }) }),
+  ),
   // Under the name that existing clients use.
   row('the other name: settled, too', quiet([check()]), { ...OPEN, facts: { settling: true } }, { as: ALIAS }),
   row('the other name: settled in time', quiet([check()]), SETTLED, {
@@ -411,4 +450,15 @@ t.test('checks that a claim names', async (t) => {
 t.test('checks of a claim that names none', async (t) => {
   const observe = acting<FoundChecks>('codehost.checks.pass', 'checks', { sha: SHA })
   for (const row of ALL) await observe(t, row)
+})
+
+t.test('our own reports can be no claim', async (t) => {
+  const verifier = acting<FoundChecks>('codehost.checks.pass', 'checks', { sha: SHA })
+  for (const name of ['claimcheck', 'Claimcheck', 'claimcheck/codehost.commit.push']) {
+    for (const lacksOwnReports of [true, false]) {
+      const params = { checks: [...BUILD.checks, { name, by: 'account-id:7' }] }
+      const found = { checks: [check(), ours({ name })], lacksOwnReports }
+      await t.rejects(verifier(t, row(name, found, PRESENT, { params })), { code: 'unsupported_target' })
+    }
+  }
 })

@@ -3,9 +3,16 @@
  * under any name. So a claim names each check and who reports it, and the receipt says who did. Of a claim that names none, all that the host
  * shows counts, when it is settled: that nothing is red yet does not mean that all passed.
  */
-import { type ActionProfile, type LogTime, type Observation, type Static, Type } from '@claimcheck/core/plugin'
-import type { Check, FoundChecks, RepositoryQuery, WantedCheck } from '../code-host.ts'
-import { isNamed } from '../reporters.ts'
+import {
+  type ActionProfile,
+  DestinationError,
+  type LogTime,
+  type Observation,
+  type Static,
+  Type,
+} from '@claimcheck/core/plugin'
+import { type Check, type FoundChecks, type RepositoryQuery, type WantedCheck, withoutBlame } from '../code-host.ts'
+import { hasOwnName, isNamed } from '../reporters.ts'
 import { atLast } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import {
@@ -148,7 +155,8 @@ export const checksPass = defineAction({
   profile: checksPassProfile,
   reader: ({ checks }) => checks,
   async observe(found, { action, params }, query) {
-    const { checks, mark, ageMs } = found
+    const { mark, ageMs } = found
+    const checks = evidenceOf(found, params.checks)
     const repository = repositoryFactsOf(found)
     if (!checks) return { kind: 'absent', facts: { ...repository, commit_found: false }, ageMs, mark }
     const tally = tallyOf(checks, params.checks)
@@ -174,6 +182,24 @@ export const checksPass = defineAction({
     return { kind: 'present', differs: [], facts, ageMs, stays }
   },
 })
+
+/** Takes the checks that can be evidence. @throws DestinationError `unsupported_target` for a claim that names our own report */
+function evidenceOf(
+  { checks, lacksOwnReports }: FoundChecks,
+  wanted: readonly WantedCheck[] | undefined,
+): readonly Check[] | undefined {
+  if (wanted?.some(hasOwnName)) throw new DestinationError('unsupported_target')
+  return lacksOwnReports ? checks : checks?.map(withoutOwnWord)
+}
+
+/**
+ * Takes the weight from what may be our own report: it founds no green, and blames nobody. Whoever takes the name for a check of their own changes no
+ * more than that.
+ */
+function withoutOwnWord(check: Check): Check {
+  if (!hasOwnName(check)) return check
+  return check.outcome === 'passed' ? { ...check, outcome: 'skipped' } : withoutBlame(check)
+}
 
 /** Counts the named checks; where none is named, all. Among all, what the host skips does not count against the rest; named, it has not passed. */
 function tallyOf(checks: readonly Check[], wanted: readonly WantedCheck[] | undefined): Tally {

@@ -17,6 +17,7 @@ import {
   excessWarning,
   Owners,
   proveBy,
+  Reporters,
   repositoryTrial,
   restAccess,
   unencryptedWarning,
@@ -36,6 +37,7 @@ const GiteaOptions = closedObject({
   base_url: baseUrl('The address of the server, as browsers have it: `https://git.example.com`, or with a path.'),
   token: Type.Optional(secret({ description: 'An access token that can read the repositories.' })),
   owners: Owners,
+  reporters: Reporters,
 })
 
 const HELP = `Create an access token under Settings, Applications, with the permissions "repository: read" and "issue: read" and no others, for

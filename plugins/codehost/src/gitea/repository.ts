@@ -62,6 +62,8 @@ function openRepository(access: RestAccess, { answer, clockBehindMs }: ShownRepo
     id,
     /** The repository's path, `<owner>/<repo>`, as the host has it now. */
     name: full_name,
+    /** The identifiers of who posts our own reports. */
+    reporters: access.reporters,
     defaultBranch,
     /** The time when the repository was made, at the latest, by our clock. */
     createdAt,

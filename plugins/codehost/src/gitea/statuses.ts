@@ -1,7 +1,7 @@
 /** Reads commits and their statuses at Gitea and Forgejo, and whose they are. */
 
 import { DestinationError, Value } from '@claimcheck/core/plugin'
-import { account, accountId, FORGEJO_JOBS, GITEA_JOBS } from '../reporters.ts'
+import { account, accountId, FORGEJO_JOBS, GITEA_JOBS, isOwnReport } from '../reporters.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { AccountAnswer, CommitAnswer, type StatusAnswer, StatusesAnswer } from './answers.ts'
 import { type Repository, requireCode } from './repository.ts'
@@ -27,10 +27,10 @@ export function ownersOf({ author, committer }: { readonly author?: unknown; rea
 }
 
 /**
- * Reads all statuses of a commit, the newest first. The request names the commit by its id alone: the endpoint that takes names, too, would take a
+ * Reads all statuses of a commit but our own reports, the newest first. The request names the commit by its id alone: the endpoint that takes names, too, would take a
  * branch that is called like the id. Pages are counted here, because the links in answers lead to the address that the server believes to have.
  */
-export async function readStatuses({ get }: Repository, sha: string): Promise<readonly StatusAnswer[]> {
+export async function readStatuses({ get, reporters }: Repository, sha: string): Promise<readonly StatusAnswer[]> {
   const byId = new Map<number, StatusAnswer>()
   for (let page = 1; page <= MAX_PAGES; page++) {
     const path = `/statuses/${sha}?sort=highestindex&page=${page}&limit=${PAGE}`
@@ -39,7 +39,12 @@ export async function readStatuses({ get }: Repository, sha: string): Promise<re
     const before = byId.size
     for (const status of value) byId.set(status.id, status)
     const total = Number(headers.get('x-total-count') ?? Number.POSITIVE_INFINITY)
-    if (value.length === 0 || byId.size >= total) return [...byId.values()].sort((one, other) => other.id - one.id)
+    if (value.length === 0 || byId.size >= total) {
+      const others = [...byId.values()].filter(
+        (one) => !isOwnReport({ name: one.context, by: namesOf(one) }, reporters),
+      )
+      return others.sort((one, other) => other.id - one.id)
+    }
     if (byId.size === before) throw unexpectedAnswer()
   }
   throw new DestinationError('too_large')

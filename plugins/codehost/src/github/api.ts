@@ -18,6 +18,8 @@ export interface GitHubAccess {
   readonly baseUrl: string
   /** Left out for what anyone may read. */
   readonly auth?: Auth | undefined
+  /** The identifiers of who posts our own reports. */
+  readonly reporters?: readonly string[]
 }
 
 /** A status whose meaning depends on the request. */

@@ -1,5 +1,6 @@
 /** Reads GitHub's lists of the reports about a commit: check runs and suites of apps, and statuses of accounts. */
 import { type Static, type TSchema, Value } from '@claimcheck/core/plugin'
+import { isOwnReport } from '../reporters.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import {
   CheckRun,
@@ -9,7 +10,8 @@ import {
   PostedStatus,
   StatusesAnswer,
 } from './answers.ts'
-import type { Refused } from './api.ts'
+import type { GitHubAccess, Refused } from './api.ts'
+import { postersOf, reportersOf } from './check-runs.ts'
 import type { ClaimedRepository } from './repository.ts'
 
 /** A list, or `hidden` where these credentials may not read it. */
@@ -42,7 +44,7 @@ function unreadList({ refused }: Refused): 'hidden' | undefined {
  * @param names the names of the only ones that count
  */
 export async function readCheckRuns(
-  { api, repository }: ClaimedRepository,
+  { access, api, repository }: ClaimedRepository,
   sha: string,
   names?: ReadonlySet<string>,
 ): Promise<CheckList<CheckRun> | undefined> {
@@ -54,7 +56,12 @@ export async function readCheckRuns(
   const all = start.pages.flatMap(({ check_runs }) => check_runs)
   const runs = requireReadable(all, CheckRun, names)
   if (runs.some(({ head_sha }) => head_sha !== sha)) throw unexpectedAnswer()
-  return { entries: [...new Map(runs.map((run) => [run.id, run])).values()], isCut: start.isCut }
+  const entries = [...new Map(runs.map((run) => [run.id, run])).values()].filter((run) => !isOwnRun(run, access))
+  return { entries, isCut: start.isCut }
+}
+
+function isOwnRun(run: CheckRun, { reporters }: GitHubAccess): boolean {
+  return isOwnReport({ name: run.name, by: reportersOf(run) }, reporters)
 }
 
 /**
@@ -62,13 +69,14 @@ export async function readCheckRuns(
  * @throws DestinationError `too_large` where there are too many
  */
 export async function readLatestCheckRuns(
-  { api, repository }: ClaimedRepository,
+  { access, api, repository }: ClaimedRepository,
   sha: string,
 ): Promise<readonly CheckRun[] | 'hidden' | undefined> {
   const path = `${repository.root}/commits/${sha}/check-runs?filter=latest&per_page=${PAGE}`
   const answer = await api.findList(path, CheckRunsAnswer, UNREAD)
   if ('refused' in answer) return unreadList(answer)
-  return answer.flatMap(({ check_runs }) => check_runs).filter((run) => Value.Check(CheckRun, run))
+  const runs = answer.flatMap(({ check_runs }) => check_runs).filter((run) => Value.Check(CheckRun, run))
+  return runs.filter((run) => !isOwnRun(run, access))
 }
 
 /**
@@ -77,15 +85,16 @@ export async function readLatestCheckRuns(
  * @param names the only ones that are wanted
  */
 export async function readStatuses(
-  { api, repository }: ClaimedRepository,
+  { access, api, repository }: ClaimedRepository,
   sha: string,
   names?: ReadonlySet<string>,
 ): Promise<CheckList<PostedStatus> | undefined> {
   const path = `${repository.root}/commits/${sha}/statuses?per_page=${PAGE}`
   const start = await api.findStart(path, StatusesAnswer, UNREAD)
   if ('refused' in start) return unreadList(start)
-  const entries = requireReadable(start.pages.flat(), PostedStatus, names, ({ context }) => context)
-  return { entries, isCut: start.isCut }
+  const statuses = requireReadable(start.pages.flat(), PostedStatus, names, ({ context }) => context)
+  const isOwn = (status: PostedStatus) => isOwnReport({ name: status.context, by: postersOf(status) }, access.reporters)
+  return { entries: statuses.filter((status) => !isOwn(status)), isCut: start.isCut }
 }
 
 /**

@@ -209,6 +209,11 @@ export function checksOfStatuses(
   })
 }
 
+/** The identifiers of the account that posted a status. */
+export function postersOf({ creator }: Pick<PostedStatus, 'creator'>): readonly string[] {
+  return creator ? [accountId(creator.id), account(creator.login)] : []
+}
+
 /** Makes the check of one context and account. @param own the account's statuses, the newest first @param current the newest status of the context */
 function checkOfStatuses(own: readonly PostedStatus[], current: PostedStatus): Check {
   const [{ context, state, creator, created_at }] = own as [PostedStatus]
@@ -216,7 +221,7 @@ function checkOfStatuses(own: readonly PostedStatus[], current: PostedStatus): C
   const isPostedOver = outcome === 'passed' && STATES[current.state] !== 'passed'
   const check = {
     name: context,
-    by: creator ? [accountId(creator.id), account(creator.login)] : [],
+    by: postersOf({ creator }),
     isRunByHost: false,
     outcome: isPostedOver ? STATES[current.state] : outcome,
     passedBefore: own.some((one) => STATES[one.state] === 'passed'),

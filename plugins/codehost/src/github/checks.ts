@@ -2,8 +2,9 @@
 import { type CheckContext, DestinationError, type Instant, type Mark } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, withoutBlame } from '../code-host.ts'
 import { missingCommitMark } from '../forgetting.ts'
+import { isBy } from '../reporters.ts'
 import { latestOf } from '../times.ts'
-import { CheckRunsAnswer } from './answers.ts'
+import { type CheckRun, CheckRunsAnswer, type CheckSuite } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
 import {
   type CheckList,
@@ -14,7 +15,7 @@ import {
   readStatuses,
   type ShownList,
 } from './check-lists.ts'
-import { checksOfRuns, checksOfStatuses, checksOfSuites, isSomeUnderWay } from './check-runs.ts'
+import { checksOfRuns, checksOfStatuses, checksOfSuites, isSomeUnderWay, reportersOf } from './check-runs.ts'
 import { comparableTo } from './comparable.ts'
 import { readJobs, type WantedJobs } from './jobs.ts'
 import { findNamedChecks } from './named-checks.ts'
@@ -47,7 +48,8 @@ async function findAllChecks(lists: CommitLists, theirNow: Instant): Promise<Com
   if (isSomeUnderWay(known.entries)) return { checks: checksOfRuns(known.entries) }
   const [statuses, suites, workflows] = await Promise.all([lists.statuses(), lists.suites(), lists.workflows()])
   if (statuses === undefined || suites === undefined) return undefined
-  const [posted, begun] = [requireShown(statuses), requireShown(suites)]
+  const posted = requireShown(statuses)
+  const begun = withoutOwnSuites(requireShown(suites), known, lists.reporters)
   const changedAt = latestOf([
     ...posted.entries.map(({ created_at }) => created_at),
     ...begun.entries.flatMap(({ created_at, updated_at }) => [created_at, updated_at]),
@@ -62,6 +64,22 @@ async function findAllChecks(lists: CommitLists, theirNow: Instant): Promise<Com
   const isCut = [known, posted, begun, workflows].some(({ isCut }) => isCut)
   if (isCut && !checks.some(({ outcome }) => outcome === 'failed')) throw new DestinationError('too_large')
   return { checks, changedAt, comparable: lists.comparable }
+}
+
+/**
+ * Leaves out the suites of who posts our own reports: those in which nothing else was reported.
+ * @param known the check runs of the commit, without our own
+ */
+function withoutOwnSuites(
+  { entries, isCut }: ShownList<CheckSuite>,
+  known: ShownList<CheckRun>,
+  reporters: readonly string[] = [],
+): ShownList<CheckSuite> {
+  const isOwn = (suite: CheckSuite) =>
+    reporters.some((by) => isBy({ by: reportersOf(suite) }, { by })) &&
+    !known.isCut &&
+    !known.entries.some((run) => run.check_suite?.id === suite.id)
+  return { entries: entries.filter((suite) => !isOwn(suite)), isCut }
 }
 
 function requireShown<T>(list: CheckList<T>): ShownList<T> {
@@ -124,6 +142,7 @@ function openLists(claimed: ClaimedRepository, { sha, windowFrom }: ChecksQuery,
   }
 
   return {
+    reporters: claimed.access.reporters,
     checkRuns,
     /** Reads statuses. @param names the contexts of the only ones that are wanted */
     statuses: (names?: ReadonlySet<string>) =>

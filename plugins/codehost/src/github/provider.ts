@@ -10,6 +10,7 @@ import {
   Owners,
   ownerAndName,
   proveBy,
+  Reporters,
   repositoryTrial,
   withoutTrailingSlash,
 } from '../connection-options.ts'
@@ -56,6 +57,7 @@ const GitHubOptions = closedObject({
     ),
   ),
   owners: Owners,
+  reporters: Reporters,
 })
 
 const HELP = `Give a token, or a GitHub App. Either needs access to the repositories concerned, and of its permissions only "read", and only
@@ -95,8 +97,9 @@ function accessOf({
   app_id,
   installation_id,
   private_key,
+  reporters,
 }: Static<typeof GitHubOptions>): GitHubAccess {
-  return { baseUrl: withoutTrailingSlash(base_url ?? PUBLIC_API), auth: authOf() }
+  return { baseUrl: withoutTrailingSlash(base_url ?? PUBLIC_API), auth: authOf(), reporters }
 
   function authOf(): Auth | undefined {
     if ((app_id ?? installation_id ?? private_key) === undefined) return bearer(token)

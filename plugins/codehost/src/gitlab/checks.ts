@@ -147,8 +147,9 @@ async function findAllChecks(
 }> {
   const { jobs, states, runs: ownRuns } = await allIn(source, pipelines)
   const own = [...jobs, ...states]
-  const isToldByIt = jobs.some(isRed) || own.some(({ outcome }) => outcome === 'pending')
-  if (isToldByIt || (!seesPosted && own.some(isRed))) return { checks: own, runs: ownRuns, all: pipelines }
+  if (jobs.some(isRed)) return { checks: own, runs: ownRuns, all: pipelines }
+  // The state may be red by our own report, which is not shown.
+  if (!seesPosted && own.some(isRed)) return { checks: own.map(withoutBlame), runs: ownRuns, all: pipelines }
   const merged = await more()
   const started = pipelines.length > 0 ? await startedPipelines(source) : []
   const results = await allIn(source, merged)
@@ -158,11 +159,29 @@ async function findAllChecks(
   const runs = [...ownRuns, ...results.runs, ...others.runs]
   const all = [...pipelines, ...merged, ...started]
   if (!seesPosted || pipelines.length === 0) return { checks: [...read, ...states], runs, all }
-  const posted = postedChecks(await readPostedBeside(source, runs))
-  const hasRed = posted.some(isRed)
+  const beside = await readPostedBeside(source, runs)
+  const posted = postedChecks(beside.filter((run) => !source.isOwnReport(run)))
+  const isRedByUs = states.some(isRed) && postedChecks(beside.filter(source.isOwnReport)).some(isRed)
+  const hasRed = posted.some(isRed) || (isRedByUs && (await isElseGreen(source, pipelines, ownRuns)))
   const isTold = (state: Check) =>
-    (posted.length > 0 && state.by.includes(startedBy(EXTERNAL))) || (hasRed && isRed(state))
-  return { checks: [...read, ...states.filter((state) => !isTold(state)), ...posted], runs, all }
+    (beside.length > 0 && state.by.includes(startedBy(EXTERNAL))) || (hasRed && isRed(state))
+  const untold = states.filter((state) => !isTold(state)).map((state) => (isRedByUs ? withoutBlame(state) : state))
+  return { checks: [...read, ...untold, ...posted], runs, all }
+}
+
+/**
+ * Tells whether nothing but a posted status can have turned pipelines red whose jobs are green: they have jobs, and those that start other pipelines
+ * are green, too.
+ */
+async function isElseGreen(
+  source: Pipelines,
+  pipelines: readonly CountedPipeline[],
+  jobs: readonly Run[],
+): Promise<boolean> {
+  const hasJobs = ({ id }: CountedPipeline) => jobs.some(({ pipeline }) => pipeline === id)
+  if (!newest(pipelines.filter(isOwn)).every(hasJobs)) return false
+  const { runs } = await readRuns(source, pipelines, 'bridges', () => () => false)
+  return !latest(runs, pipelines).some(isRed)
 }
 
 async function allIn(

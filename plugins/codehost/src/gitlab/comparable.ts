@@ -183,7 +183,7 @@ async function readReports(
   const others = pipelines.filter((one) => one.source !== EXTERNAL && !isStarted(one))
   // The jobs of pipelines that time or a person started look like statuses of theirs.
   const ofOthers = beside.length > 0 ? await source.runs(others, 'jobs') : []
-  const posted = beside.filter(({ id }) => !ofOthers.some((run) => run.id === id))
+  const posted = beside.filter((one) => !ofOthers.some(({ id }) => id === one.id) && !source.isOwnReport(one))
   const isUntold = !seesPosted && pipelines.some((one) => one.source === EXTERNAL)
   return {
     owners: unique(runs.flatMap(({ startedBy }) => startedBy ?? [])).map(accountId),

@@ -2,7 +2,7 @@
 
 import type { Check } from '../code-host.ts'
 import { unlessCut } from '../forgetting.ts'
-import { account, accountId, GITLAB_JOBS, workflow } from '../reporters.ts'
+import { account, accountId, GITLAB_JOBS, isOwnReport, workflow } from '../reporters.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
 import {
@@ -158,6 +158,7 @@ export function openPipelines(
       const { value } = await api.find(`${path}/pipelines/${id}/variables`, VariablesAnswer, [401, 403, 404])
       return value?.length === 0
     },
+    isOwnReport: (run: Run) => isOwnReport(run, project.reporters),
     /** Reads the posted statuses. Jobs are in this list, too, as if the account that started them had posted them. */
     async posted(): Promise<readonly Run[]> {
       const list = `${path}/repository/commits/${sha}/statuses?all=true`

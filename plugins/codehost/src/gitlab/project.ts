@@ -53,7 +53,8 @@ export async function openProject(
       },
     }
   })
-  return { ...shown, api, repository: openRepository(api, shown, context) }
+  const { reporters } = access
+  return { ...shown, api, reporters, repository: openRepository(api, shown, context) }
 }
 
 /** Requires the right to read code. @throws DestinationError `forbidden` where these credentials may see that the project exists, and not its code */

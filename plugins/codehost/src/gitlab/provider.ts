@@ -7,6 +7,7 @@ import {
   excessWarning,
   Owners,
   proveBy,
+  Reporters,
   repositoryTrial,
   restAccess,
 } from '../connection-options.ts'
@@ -29,6 +30,7 @@ const GitLabOptions = closedObject({
     ),
   ),
   owners: Owners,
+  reporters: Reporters,
 })
 
 const HELP = `Create a project or group access token with the role Reporter and the scope read_api, and no other; read_repository is for git
