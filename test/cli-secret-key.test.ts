@@ -1,4 +1,4 @@
-// Test run: end-to-end
+// Test run: end-to-end, slow
 import { readdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'

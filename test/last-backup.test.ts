@@ -1,3 +1,4 @@
+// Test run: slow
 /** The last backup of a log, which goes on where that is restored. Threat O6 of `security.md`. */
 import {
   chmodSync,

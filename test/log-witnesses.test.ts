@@ -1,3 +1,4 @@
+// Test run: slow
 /** Clients send the newest head that they saw: one that the log does not contain stops it once. Threat O6 of `security.md`. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

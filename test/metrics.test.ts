@@ -1,4 +1,4 @@
-// Test run: end-to-end, alone
+// Test run: end-to-end, slow, alone
 /** Where a running service tells its metrics, by its configuration. */
 import t from 'tap'
 import { Installation } from './support/installation.ts'

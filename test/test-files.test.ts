@@ -1,4 +1,4 @@
-// Test run: end-to-end, alone
+// Test run: end-to-end, slow, alone
 /** How `npm test` chooses and runs its files. A file that fails, breaks off, hangs or tests nothing is named, and is a failure. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// Test run: slow
 /**
  * Looks beside the schedule, which anybody may cause who makes a destination send hints: in simulated worlds they bring verdicts forward, and neither
  * blame nor keep from blame what they did not see.

@@ -1,3 +1,4 @@
+// Test run: slow
 /** A list by several filters looks through so many claims for a page, and leads on: the database stays free for others. */
 import { createClient } from '@claimcheck/client'
 import { newId } from '@claimcheck/server/base/ids'

@@ -1,4 +1,4 @@
-// Test run: both-databases
+// Test run: slow, both-databases
 /**
  * A receipt whose content was erased: what everybody is told, what still holds, and that it stays so on every host.
  * Threat O9 of `security.md`.

@@ -1,4 +1,4 @@
-// Test run: both-databases, end-to-end
+// Test run: end-to-end, slow, both-databases
 /**
  * Hints: what a destination says makes the service look, and nothing else. Whoever may cause hints moves no look of a claim's schedule, and no verdict
  * that the destination itself does not show.

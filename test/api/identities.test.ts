@@ -1,4 +1,4 @@
-// Test run: end-to-end
+// Test run: end-to-end, slow
 /** A destination that becomes another one at the same address: a restored database, another account. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'

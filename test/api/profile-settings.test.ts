@@ -1,4 +1,4 @@
-// Test run: both-databases
+// Test run: slow, both-databases
 /** The rules under which a database has claims: published for ever, and not changed under one version. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

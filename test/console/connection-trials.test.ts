@@ -1,3 +1,4 @@
+// Test run: slow
 import { isolationProblem } from '@claimcheck/core/sandbox/problems'
 import t from 'tap'
 import { READ_AT_PROBE } from '../../server/test/plugins/isolation/lists.ts'

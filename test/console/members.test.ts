@@ -1,4 +1,4 @@
-// Test run: both-databases
+// Test run: slow, both-databases
 /** Members: who sees, who changes, and that what an owner takes away is gone at the next request. Threats W3 and K7 of `security.md`. */
 import { byCommand, byUser } from '@claimcheck/server/base/actor'
 import t from 'tap'

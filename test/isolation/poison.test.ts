@@ -1,4 +1,4 @@
-// Test run: end-to-end
+// Test run: end-to-end, slow
 /** What a claim that ends its plugin's process costs: through the whole service, and over its restarts. Threat P4 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
 import { isolationProblem } from '@claimcheck/core/sandbox/problems'

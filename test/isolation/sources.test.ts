@@ -1,4 +1,4 @@
-// Test run: end-to-end
+// Test run: end-to-end, slow
 /**
  * A source is where something was read: what a plugin says without an answer of the place that it names is no evidence, and only a plugin
  * that the operator knows speaks for a listed one. Through the whole service, for plugins in its process and in one of their own.

@@ -1,4 +1,4 @@
-// Test run: end-to-end
+// Test run: end-to-end, slow
 /** Who may call /mcp, from where and how long: the whole authorization by the SDK, keys, and what ends a stream. Threat K9 of `security.md`. */
 
 import { COSTS } from '@claimcheck/server/http/costs'

@@ -1,4 +1,4 @@
-// Test run: end-to-end, alone
+// Test run: end-to-end, slow, alone
 /** The service behind each proxy of `server/docs/proxy.md`, with the configuration that the page links. */
 import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-// Test run: end-to-end
+// Test run: end-to-end, slow
 /** What becomes of signed transactions: reorgs, replacements, other transactions with their nonce. */
 import type { SignedAnchor } from '@claimcheck/core/plugin'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** Whole lives of claims at a real PostgreSQL: what is put, taken, changed and hidden while they wait. */
 import { createVirtualClock, liveClaim } from '@claimcheck/core/testkit'
 import database from '@claimcheck/plugin-database'

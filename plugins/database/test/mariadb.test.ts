@@ -1,3 +1,4 @@
+// Test run: slow
 /** Reads a real MariaDB: its comparisons of texts and numbers, bytes, rights, and a server that replicates. */
 import t from 'tap'
 import { INNER } from '../../../server/test/support/loopback.ts'

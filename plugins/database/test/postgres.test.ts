@@ -1,3 +1,4 @@
+// Test run: slow
 /** Reads a real PostgreSQL 15: types, duplicates, rights, policies, partitions, and a replica that is promoted. */
 import database from '@claimcheck/plugin-database'
 import pg from 'pg'

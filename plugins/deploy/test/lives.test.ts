@@ -1,3 +1,4 @@
+// Test run: slow
 /** Lives of claims at clusters, at Vercel and at endpoints whose state changes, or shows less than it seems to. */
 import { createVirtualClock, liveClaim } from '@claimcheck/core/testkit'
 import deploy from '@claimcheck/plugin-deploy'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** What may be said by keys of other rights, modes and accounts, and of refunds that end. */
 import { createVirtualClock, liveClaim } from '@claimcheck/core/testkit'
 import payments from '@claimcheck/plugin-payments'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** The plugin passes the conformance kit at npm's public registry, with a private package. */
 import { type Destination, verifierConformance } from '@claimcheck/core/testkit'
 import registry from '@claimcheck/plugin-registry'

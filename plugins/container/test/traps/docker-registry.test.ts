@@ -1,4 +1,4 @@
-// Test run: end-to-end
+// Test run: end-to-end, slow
 /** Rows of the trap table at a real registry, whose answers tell the table's time. */
 import { createVirtualClock, liveClaim, type VirtualClock } from '@claimcheck/core/testkit'
 import plugin from '@claimcheck/plugin-container'

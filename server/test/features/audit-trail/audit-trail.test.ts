@@ -1,3 +1,4 @@
+// Test run: slow
 /** The audit trail in the database: who sees which entries, what exports hold, what is cut, and what the doctor says of all that. */
 import { setTimeout } from 'node:timers/promises'
 import { byUser } from '@claimcheck/server/base/actor'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** What invited accounts take of the allowance that they share, each by the attack of a removed guest with two accounts. Threat A8 of `security.md`. */
 import { byUser } from '@claimcheck/server/base/actor'
 import { createMeters } from '@claimcheck/server/base/meters'
