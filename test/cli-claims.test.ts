@@ -141,6 +141,33 @@ t.test('claims are listed by what they are, and watched until they are decided',
   t.ok(two.claim_id)
 })
 
+t.test('a gate waits for claims, and takes those alone that are about what it is for', async (t) => {
+  const { run, client } = await person(t)
+  const one = (await client.submit({ target: 'acme/api' })).body.claim_id
+  const other = (await client.submit({ target: 'acme/web' })).body.claim_id
+  const queued = (await client.submit({ params: { see: 'absent' } })).body.claim_id
+  const none = (await client.submit({ action: 'no.such.action' })).body.claim_id
+  const present = ['--param', 'see=present']
+  const rows: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
+    [[one], 0, /verified/],
+    [[one, '--action', 'test.outcome.reach', '--target', 'acme/api', ...present], 0, /verified/],
+    [[one, other, '--require', 'late,verified'], 0, /verified/],
+    [[one, other, '--target', 'acme/api'], 1, /is about another target/],
+    [[one, '--action', 'codehost.commit.push'], 1, /is of another action/],
+    [[one, '--param', 'see=absent'], 1, /has another see/],
+    [[one, ...present, '--param', 'toString=x'], 1, /has another toString/],
+    [[one, '--require', 'late'], 1, /is not late/],
+    [[one, none], 6, /is not verified/],
+    [[none, '--require', 'unverifiable'], 0, /unverifiable/],
+    [[one, queued, '--for', '1'], 7, /is not decided/],
+    [[one, '--require', 'good'], 2, /^$/],
+    [[one, '--for', 'ever'], 2, /^$/],
+    [['clm_nothing'], 1, /^$/],
+  ]
+  for (const [args, code, says] of rows)
+    t.match(await run('wait', ...args), { code, stdout: says }, args.slice(1).join(' '))
+})
+
 t.test('receipts are printed as they are, checked, and their pages named', async (t) => {
   const { bare, client, installation } = await person(t)
   const env = { CLAIMCHECK_URL: installation.url }

@@ -31,6 +31,7 @@ const AT_A_SERVICE: Readonly<Record<string, (given: Given) => readonly string[]>
   'claim push': () => ['--unchecked'],
   'claims list': () => [],
   'claims watch': ({ claim }) => [claim],
+  wait: ({ claim }) => [claim, '--target', 'x'],
   login: ({ url }) => [url, '--no-browser', '--key', '@key'],
   logout: () => [],
   'profiles list': () => [],

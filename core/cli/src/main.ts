@@ -8,6 +8,7 @@ import { addLoginCommands } from './commands/login.ts'
 import { addMcpCommand } from './commands/mcp.ts'
 import { addServiceReceiptCommands } from './commands/receipt.ts'
 import { addVerifyCommand } from './commands/verify.ts'
+import { addWaitCommand } from './commands/wait.ts'
 import { VERSION } from './version.ts'
 
 /** Creates the command line with all commands of this package. */
@@ -19,6 +20,7 @@ export function clientProgram(): Command {
   })
   addClaimCommands(program)
   addClaimsCommands(program)
+  addWaitCommand(program)
   addLoginCommands(program)
   addServiceReceiptCommands(program.command('receipt').description('print, check and open receipts'))
   addVerifyCommand(program)

@@ -5,6 +5,7 @@ import { addClaimsCommands } from '@claimcheck/cli/commands/claims'
 import { addLoginCommands } from '@claimcheck/cli/commands/login'
 import { addMcpCommand } from '@claimcheck/cli/commands/mcp'
 import { addVerifyCommand } from '@claimcheck/cli/commands/verify'
+import { addWaitCommand } from '@claimcheck/cli/commands/wait'
 import { createProgram, runProgram } from '@claimcheck/command-line/program'
 import { addTryCommand } from '@claimcheck/plugin-tools/commands/try'
 import type { Command } from 'commander'
@@ -32,6 +33,7 @@ export function claimcheckProgram(): Command {
 
   addClaimCommands(program)
   addClaimsCommands(program)
+  addWaitCommand(program)
   addLoginCommands(program)
   addServeCommand(program)
   for (const { commands } of FEATURES as readonly Feature[]) commands?.(program, withServices, PROGRAM)

@@ -5,7 +5,7 @@ import { writeLines } from '@claimcheck/command-line/terminal'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type AccessOptions, keyedAccess, withAccessOptions } from '../service/access.ts'
-import { claimLine, EXIT_HELP, exitCodeOfAll } from '../service/claim-words.ts'
+import { claimLine, EXIT_HELP, exitCodeOfAll, VERDICTS } from '../service/claim-words.ts'
 import { asCommandError, asking, clientOf } from '../service/client.ts'
 import { untilSignal } from '../service/until-signal.ts'
 
@@ -17,7 +17,6 @@ interface ListOptions extends OutputOptions, AccessOptions {
   readonly limit: number
 }
 
-const VERDICTS = ['verified', 'late', 'mismatch', 'failed', 'unverifiable']
 const PAGE = 200
 const MOST = 10_000
 

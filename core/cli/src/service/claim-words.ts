@@ -8,6 +8,8 @@ import type { Paint, Tone } from '../verify/style.ts'
 /** Exit codes by verdict. 1 and 2 are those of every command: it failed, or its arguments are invalid. */
 const EXIT_CODES = { verified: 0, late: 3, mismatch: 4, failed: 5, unverifiable: 6, queued: 7 } as const
 
+export const VERDICTS: readonly string[] = Object.keys(EXIT_CODES).filter((name) => name !== 'queued')
+
 const EXIT_FAILED = 1
 
 export const EXIT_HELP = `\nExit code: ${Object.entries(EXIT_CODES)
