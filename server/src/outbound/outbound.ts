@@ -25,6 +25,7 @@ import { createDigestLimit } from './digest-limit.ts'
 import { type Admitted, type AdmittedUrl, createGate } from './gate.ts'
 import { type Lookup, queryTexts } from './lookup.ts'
 import { askPlainly } from './plain-request.ts'
+import { type AnswerHead, type Post, post } from './post.ts'
 
 export type { CheckGuard, CheckRequests, GivenConnection, Reach } from './check-requests.ts'
 
@@ -38,6 +39,7 @@ export interface ServiceRequest {
   readonly signal?: AbortSignal | undefined
 }
 
+const OWN_HEADERS = { 'user-agent': `claimcheck/${VERSION}` }
 const MAX_HEADER_BYTES = 32 * 1024
 const CONNECT_TIMEOUT_MS = 5000
 const READ_TIMEOUT_MS = 10_000
@@ -134,6 +136,14 @@ export function createOutbound(
       return send(gate.checkUrl(text), { ...init, headers: ownHeaders(headers), signal }, USUAL_ANSWER_BYTES)
     },
     /**
+     * Posts a text of the service's own, by the rules of `request`, where only the head of the answer counts.
+     * @throws DestinationError
+     */
+    async post(text: string, { headers, ...init }: Post): Promise<AnswerHead> {
+      const { url, mayBePrivate } = gate.checkUrl(text)
+      return post(mayBePrivate ? allowed : publicOnly, url, { ...init, headers: { ...OWN_HEADERS, ...headers } })
+    },
+    /**
      * Makes the read-only requests of one check: they share a limit on their number, and note what their answers tell of clocks and ages.
      * @throws TypeError for a text that is no origin
      */
@@ -185,7 +195,7 @@ function tlsOf({ certificate, key, authority }: ClientCertificate = {}) {
  */
 function ownHeaders(headers: Readonly<Record<string, string>>): Headers {
   try {
-    return new Headers({ 'user-agent': `claimcheck/${VERSION}`, ...headers })
+    return new Headers({ ...OWN_HEADERS, ...headers })
   } catch {
     throw refusal('a header is not valid')
   }

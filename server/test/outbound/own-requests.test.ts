@@ -70,3 +70,45 @@ t.test('who asks may stop waiting, and large answers are cut', async (t) => {
   const large = await outbound.request(`http://${host}/large`, POST)
   await t.rejects(large.text(), { code: 'too_large' })
 })
+
+const TEXT = { headers: { 'content-type': 'text/plain' }, body: 'what was sent', timeoutMs: 300 }
+
+t.test('a post has the head of its answer, and keeps to the same places', async (t) => {
+  let got = ''
+  const host = await serve(t, async (request, response) => {
+    for await (const chunk of request) got += chunk
+    got += ` ${request.method} ${request.url} ${request.headers['content-type']} ${request.headers['user-agent']}`
+    response.writeHead(302, { location: '/elsewhere', 'retry-after': '7' }).end('x'.repeat(100_000))
+  })
+  const head = await outboundTo(t, host).post(`http://${host}/a?b=c`, TEXT)
+  t.match(head, { status: 302, headers: { 'retry-after': '7' } })
+  t.match(got, /^what was sent POST \/a\?b=c text\/plain claimcheck\//)
+  const outbound = outboundTo(t, 'localhost')
+  for (const url of [`http://${host}/`, `https://${host}/`, 'http://example.com/', 'https://u:p@example.com/', 'x'])
+    await t.rejects(outbound.post(url, TEXT), { code: 'unavailable' }, url)
+  for (const port of [25, 465, 6667])
+    await t.rejects(outbound.post(`http://localhost:${port}/`, TEXT), /not sent|unavailable/)
+  await t.rejects(outbound.post('https://localhost/', { ...TEXT, headers: { 'x-bad': 'a\r\nb: c' } }), {
+    code: 'unavailable',
+  })
+})
+
+t.test('a post ends with its time, with who asks, and where the body of its answer does not end', async (t) => {
+  const host = await serve(t, (request, response) => {
+    if (request.url === '/silent') return
+    const timer = setInterval(() => response.write('x'), 20)
+    response.on('close', () => clearInterval(timer))
+  })
+  const outbound = outboundTo(t, host)
+  const begun = performance.now()
+  t.match(await outbound.post(`http://${host}/endless`, TEXT), { status: 200 })
+  await t.rejects(outbound.post(`http://${host}/silent`, TEXT), { code: 'timeout' })
+  const ended = AbortSignal.timeout(50)
+  await t.rejects(outbound.post(`http://${host}/silent`, { ...TEXT, timeoutMs: 60_000, ended }), {
+    code: 'unavailable',
+  })
+  await t.rejects(outbound.post(`http://${host}/silent`, { ...TEXT, timeoutMs: 60_000, ended }), {
+    code: 'unavailable',
+  })
+  t.ok(performance.now() - begun < 5000)
+})
