@@ -16,7 +16,7 @@ import { readPage } from './docs/markdown.ts'
 import { sharedInstallation } from './support/installation.ts'
 import { Receiver } from './support/receiver.ts'
 
-const shared = sharedInstallation({ env: { ALLOW_PRIVATE: '127.0.0.1' } })
+const shared = sharedInstallation({ file: { webhooks: { allow_private: ['127.0.0.1'] } } })
 
 /** A workspace with webhooks. */
 async function begin(name: string) {
@@ -126,7 +126,7 @@ t.test('410 switches a webhook off, and what happens then waits', async (t) => {
   const receiver = await Receiver.during(t)
   await add(`${receiver.url}/status/410`)
   await client.submit()
-  t.match(await deliveries((rows) => rows[0]?.state === 'failed'), [{ fault: 'gone', last_try: { status: 410 } }])
+  t.match(await deliveries((rows) => rows[0]?.fault === 'gone'), [{ state: 'waiting', last_try: { status: 410 } }])
   t.match((await client.get('/v1/webhooks')).body.webhooks, [{ state: 'off', off_reason: 'gone' }])
   t.match(await webhooks.list(client.workspaceId), [{ offReason: 'gone' }])
 })

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { sharedInstallation } from '../support/installation.ts'
 import { Receiver } from '../support/receiver.ts'
 
-const shared = sharedInstallation({ env: { ALLOW_PRIVATE: '127.0.0.1' } })
+const shared = sharedInstallation({ file: { webhooks: { allow_private: ['127.0.0.1'] } } })
 
 let workspaces = 0
 

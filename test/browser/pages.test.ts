@@ -21,7 +21,11 @@ const CALLBACK = 'https://backend.example/callback'
 async function fullWorkspace(t: TapTest) {
   const plugins = [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }]
   const backend = { client_id: 'desk', client_name: MARKUP.slice(0, 100), redirect_uris: [CALLBACK] }
-  const file = { rate_limits: { sign_in: 0 }, oauth: { clients: [backend] } }
+  const file = {
+    rate_limits: { sign_in: 0 },
+    oauth: { clients: [backend] },
+    webhooks: { allow_private: ['127.0.0.1'] },
+  }
   const env = { ALLOW_PRIVATE: '127.0.0.1' }
   const installation = await Installation.during(t, { plugins, file, env })
   const { host, claimcheck } = installation

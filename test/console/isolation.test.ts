@@ -25,7 +25,7 @@ const shared = sharedInstallation({
   // Its routes are read from what runs.
   inProcess: true,
   plugins: [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }],
-  file: { oauth: { ...OAUTH, dynamic_registration: true } },
+  file: { oauth: { ...OAUTH, dynamic_registration: true }, webhooks: { allow_private: ['127.0.0.1'] } },
   env: { ALLOW_PRIVATE: '127.0.0.1' },
 })
 

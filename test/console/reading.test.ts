@@ -24,6 +24,7 @@ const installation = await Installation.start({
   plugins: [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }],
   env: { ...mailbox.env, ...provider.env, ALLOW_PRIVATE: '127.0.0.1' },
   file: {
+    webhooks: { allow_private: ['127.0.0.1'] },
     oauth: OAUTH,
     sign_in: provider.section,
     security_contact: 'mailto:security@example.com',

@@ -8,7 +8,7 @@ import { Receiver } from '../support/receiver.ts'
 import { dump } from '../support/sql.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
-const shared = sharedInstallation({ env: { ALLOW_PRIVATE: '127.0.0.1' } })
+const shared = sharedInstallation({ file: { webhooks: { allow_private: ['127.0.0.1'] } } })
 
 async function begin(t: Test) {
   const installation = await shared()

@@ -23,6 +23,8 @@ export interface FleetOptions {
   readonly sqliteDriver?: SqliteDriverName | undefined
   /** Other than short ones. */
   readonly checks?: object
+  /** The rest of the configuration file. */
+  readonly file?: object
   readonly env?: Readonly<Record<string, string>>
   readonly envOf?: (index: number) => Readonly<Record<string, string>>
   readonly launch?: Launch
@@ -63,6 +65,7 @@ export class Fleet {
       rate_limits: { ...NO_LIMITS, refusals: 0 },
       quotas: NO_QUOTAS,
       checks: { ...CHECKS, ...options.checks },
+      ...options.file,
     }
     await writeFile(join(folder, 'claimcheck.config.json'), JSON.stringify(file))
     return new Fleet(folder, options)

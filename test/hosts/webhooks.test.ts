@@ -32,7 +32,7 @@ for (const dialect of DIALECTS) {
       const fleet = await Fleet.create({
         database: await createDatabase(dialect),
         hosts,
-        env: { ALLOW_PRIVATE: '127.0.0.1' },
+        file: { webhooks: { allow_private: ['127.0.0.1'] } },
       })
       t.teardown(() => fleet.remove())
       await fleet.startAll()

@@ -195,6 +195,36 @@ t.test('nobody connects a private address in the console, at any provider, and i
   t.equal(arrived(), 0)
 })
 
+t.test('what checks may read is not what webhooks may call, and neither is the other way round', async (t) => {
+  const { port, arrived } = await listener(t)
+  const place = `127.0.0.1:${port}`
+  const url = `http://${place}/`
+  for (const [setting, reads, calls] of [
+    [{ env: { ALLOW_PRIVATE: place } }, true, false],
+    [{ file: { webhooks: { allow_private: [place] } } }, false, true],
+  ] as const) {
+    const installation = await Installation.during(t, setting)
+    const { claimcheck } = installation
+    const { workspaceId } = await installation.client('calling')
+    const read = await claimcheck.outbound.addressesOf(url).then(
+      () => true,
+      () => false,
+    )
+    const added = await claimcheck.webhooks.add(workspaceId, { url, filters: NO_FILTERS }).then(
+      () => true,
+      () => false,
+    )
+    t.strictSame([read, added], [reads, calls])
+    const before = arrived()
+    await claimcheck.webhooks.send({ url, secrets: [] }, { id: 'msg_1', body: '{}' })
+    t.equal(arrived() > before, calls)
+  }
+  await t.rejects(
+    Installation.start({ file: { webhooks: { allow_private: ['http://host/'] } } }),
+    /webhooks\.allow_private: entry 1/,
+  )
+})
+
 t.test('nobody has events sent to a private address, however it is written', async (t) => {
   const { port, arrived } = await listener(t)
   const { webhooks } = (await shared()).claimcheck

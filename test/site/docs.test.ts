@@ -30,7 +30,8 @@ afterFile(() => receiver.close())
 const receiverHost = `127.0.0.1:${(receiver.address() as AddressInfo).port}`
 const installation = sharedInstallation({
   plugins: [{ use: resolve('plugins/codehost'), with: { public_base_url: github.url }, trusted: true }, SCRIPTED],
-  env: { ALLOW_PRIVATE: `${new URL(github.url).host},${receiverHost}` },
+  env: { ALLOW_PRIVATE: new URL(github.url).host },
+  file: { webhooks: { allow_private: [receiverHost] } },
 })
 
 /** Operations whose page says in words how to call them: a hint is signed by its sender, and only a waiting claim takes a look. */

@@ -6,6 +6,7 @@ import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
 import type { TObject } from 'typebox'
 import { memoryLimit } from '../base/memory.ts'
 import { validator } from '../base/validation.ts'
+import { HOSTS, readHosts } from './allow-private.ts'
 import { fileUrl, isSharedDatabase, readDatabases } from './database-url.ts'
 import { limitsSection } from './limits.ts'
 import { readSecretFiles } from './secret-files.ts'
@@ -83,7 +84,7 @@ const packageSpec = Type.String({
 })
 
 const HOST_FILE = {
-  allow_private: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 1000 })),
+  allow_private: Type.Optional(HOSTS),
   plugins: Type.Optional(Type.Array(PluginInFile)),
   disabled_features: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 64 })),
   signer: Type.Optional(closed({ use, with: pluginOptions })),
@@ -206,7 +207,9 @@ function readSecretKeys({ SECRET_KEY, SECRET_KEY_ALSO = '' }: Env, databaseUrl: 
   const secretKey = readSecretKey(SECRET_KEY)
   if (!SECRET_KEY && isSharedDatabase(databaseUrl)) report(SECRET_KEY_FOR_HOSTS)
   if (SECRET_KEY && !secretKey) report(`SECRET_KEY: ${SECRET_KEY_FORM}`)
-  const others = trimmed(SECRET_KEY_ALSO.split(','))
+  const others = SECRET_KEY_ALSO.split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean)
   if (others.length > 0 && !SECRET_KEY) {
     report('SECRET_KEY_ALSO: needs SECRET_KEY, the key that encrypts; these keys only decrypt')
   }
@@ -231,33 +234,8 @@ function readSecretKey(text = ''): Buffer | undefined {
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : undefined
 }
 
-function trimmed(entries: readonly string[]): string[] {
-  return entries.map((entry) => entry.trim()).filter(Boolean)
-}
-
 function readLogLevel(given: string | undefined, report: Report): string {
   const text = given || 'info'
   if (!LOG_LEVELS.includes(text)) report(`LOG_LEVEL: must be one of ${LOG_LEVELS.join(', ')}, not ${text}`)
   return text
-}
-
-/**
- * Reads a list of hosts, in their normal form.
- * @param name the name of the list, for error messages
- */
-function readHosts(given: readonly string[], name: string, report: Report): string[] {
-  return trimmed(given).flatMap((entry, index) => {
-    const normal = hostAndPort(entry)
-    // The message does not repeat the entry, which may be a URL with a password.
-    if (!normal) report(`${name}: entry ${index + 1} is not a host or host:port; give each host an entry`)
-    return normal ?? []
-  })
-}
-
-/** Normalizes the entry as URLs do, so that one host has one spelling; undefined when it is not `host` or `host:port`. */
-function hostAndPort(entry: string): string | undefined {
-  const [, host, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i.exec(entry) ?? []
-  const url = host === undefined ? undefined : parseUrl(`http://${host}`)
-  if (!url || Number(port ?? 1) > 65_535) return undefined
-  return port === undefined ? url.hostname : `${url.hostname}:${Number(port)}`
 }

@@ -8,6 +8,7 @@ import { webhookContext } from '../../storage/sealed-contexts.ts'
 import { webhookDeliveries, webhookTargets } from '../../storage/webhooks.ts'
 import { workspaces } from '../../storage/workspaces.ts'
 import { addWebhookCommands } from './commands/webhook.ts'
+import { webhooksConfig } from './config.ts'
 import { webhookMigrations } from './migrations.ts'
 import type { Webhooks } from './webhooks.ts'
 
@@ -46,14 +47,23 @@ export const webhooksFeature = {
     'webhook.switched_on': 'switched a webhook on',
     'webhook.tested': 'sent a test message to a webhook',
   },
+  config: webhooksConfig,
   services: async () => {
-    const [{ createWebhooks }, { createWebhookWorker }, { createWebhookChores }] = await Promise.all([
-      import('./webhooks.ts'),
-      import('./webhook-worker.ts'),
-      import('./chores.ts'),
-    ])
-    return { webhooks: createWebhooks, webhookWorker: createWebhookWorker, webhookChores: createWebhookChores }
+    const [{ createWebhookOutbound }, { createWebhooks }, { createWebhookWorker }, { createWebhookChores }] =
+      await Promise.all([
+        import('./sender.ts'),
+        import('./webhooks.ts'),
+        import('./webhook-worker.ts'),
+        import('./chores.ts'),
+      ])
+    return {
+      webhookOutbound: createWebhookOutbound,
+      webhooks: createWebhooks,
+      webhookWorker: createWebhookWorker,
+      webhookChores: createWebhookChores,
+    }
   },
+  closes: ['webhookOutbound'],
   workers: ({ webhookWorker, webhookChores }) => [webhookWorker, webhookChores],
   access: () => ({ webhooks: EVENTS }),
   routes: async ({ webhooks }) => {

@@ -1,8 +1,10 @@
 /** Sends one message to a receiver, and tells what became of it. */
 import { isDestinationError, retryAfterMs } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
-import type { Outbound } from '../../outbound/outbound.ts'
+import { createOutbound, type Outbound } from '../../outbound/outbound.ts'
+import type { AnswerHead } from '../../outbound/post.ts'
 import type { DeliveryFault } from '../../storage/webhooks.ts'
+import type { WebhooksConfig } from './config.ts'
 import { messageHeaders } from './message.ts'
 
 /** A target with its secrets in clear. */
@@ -27,13 +29,16 @@ export interface Try {
 }
 
 const TIMEOUT_MS = 10_000
-/** The most bytes of an answer that are read, so that its connection can be used again. */
-const MOST_ANSWER_BYTES = 4096
 const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503])
+
+/** Makes the guard of the requests of webhooks: what owners may have read in the operator's network is not what they may have called there. */
+export function createWebhookOutbound({ config }: { readonly config: WebhooksConfig }): Outbound {
+  return createOutbound(config.webhooks)
+}
 
 export type Send = ReturnType<typeof createSend>
 
-export function createSend({ outbound, now }: { readonly outbound: Pick<Outbound, 'request'>; now: () => Instant }) {
+export function createSend({ outbound, now }: { readonly outbound: Pick<Outbound, 'post'>; now: () => Instant }) {
   /** Sends a message; never rejects. @param ended ends the request early */
   return async function send({ url, secrets }: OpenTarget, { id, body }: Message, ended?: AbortSignal): Promise<Try> {
     const begun = performance.now()
@@ -41,19 +46,19 @@ export function createSend({ outbound, now }: { readonly outbound: Pick<Outbound
       return { status, durationMs: Math.round(performance.now() - begun), fault, retryAfterMs: retryAfter }
     }
     try {
-      const timeout = AbortSignal.timeout(TIMEOUT_MS)
-      const signal = ended ? AbortSignal.any([timeout, ended]) : timeout
       const headers = messageHeaders(id, secrets, body, now())
-      const response = await outbound.request(url, { method: 'POST', headers, body, signal })
-      const { status, headers: answered } = response
-      const wait = ASKS_TO_WAIT.has(status) ? retryAfterMs(answered, now()) : undefined
-      const result = tried(status, faultOf(status), wait)
-      await discard(response)
-      return result
+      const { status, headers: answered } = await outbound.post(url, { headers, body, timeoutMs: TIMEOUT_MS, ended })
+      return tried(status, faultOf(status), ASKS_TO_WAIT.has(status) ? waitOf(answered, now()) : undefined)
     } catch (error) {
       return tried(null, isDestinationError(error) ? (FAULTS[error.code] ?? 'unreachable') : 'unreachable')
     }
   }
+}
+
+function waitOf({ 'retry-after': wait }: AnswerHead['headers'], at: Instant): number | undefined {
+  return typeof wait === 'string' && /^[ -~]+$/.test(wait)
+    ? retryAfterMs(new Headers({ 'retry-after': wait }), at)
+    : undefined
 }
 
 const FAULTS: Readonly<Record<string, DeliveryFault>> = {
@@ -67,20 +72,4 @@ function faultOf(status: number): DeliveryFault | null {
   if (status === 410) return 'gone'
   // A redirect is not followed: its receiver never got the approval of an owner.
   return status >= 300 && status < 400 ? 'redirect' : 'status'
-}
-
-/** Reads the beginning of an answer and throws it away. */
-async function discard({ body }: Response): Promise<void> {
-  const reader = body?.getReader()
-  if (!reader) return
-  try {
-    for (let left = MOST_ANSWER_BYTES; left > 0; ) {
-      const { done, value } = await reader.read()
-      if (done) return
-      left -= value.length
-    }
-    await reader.cancel()
-  } catch {
-    // The status has come: the rest of the answer changes nothing.
-  }
 }

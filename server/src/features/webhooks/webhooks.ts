@@ -49,7 +49,7 @@ const LONGEST_OVERLAP_MS = 7 * 24 * 60 * 60_000
 interface WebhookParts {
   readonly storage: Storage
   readonly secrets: Pick<Secrets, 'seal' | 'open'>
-  readonly outbound: Pick<Outbound, 'request' | 'addressesOf'>
+  readonly webhookOutbound: Pick<Outbound, 'post' | 'addressesOf'>
   readonly now: () => Instant
   readonly config?: LimitsConfig
 }
@@ -57,7 +57,7 @@ interface WebhookParts {
 export type Webhooks = ReturnType<typeof createWebhooks>
 
 export function createWebhooks(parts: WebhookParts) {
-  const { storage, outbound, now } = parts
+  const { storage, webhookOutbound: outbound, now } = parts
   const { limits } = parts.config ?? { limits: DEFAULT_LIMITS }
   const { read } = storage
   const send = createSend({ outbound, now })
@@ -76,7 +76,9 @@ export function createWebhooks(parts: WebhookParts) {
       throw new ServiceError('bad_request', 'the address is not valid: write one such as https://example.com/hooks')
     await outbound.addressesOf(url.origin).catch((cause) => {
       const detail = `${url.origin} cannot be called: the address must be https, and of a public host that is known`
-      throw new ServiceError('bad_request', `${detail}; the operator can allow others in ALLOW_PRIVATE`, { cause })
+      throw new ServiceError('bad_request', `${detail}; the operator can allow others in webhooks.allow_private`, {
+        cause,
+      })
     })
     return url
   }
