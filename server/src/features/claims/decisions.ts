@@ -34,7 +34,11 @@ export function createDecisions({ meters, registry, now }: DecisionsOptions) {
   const actionOf = ({ action, profileVersion }: ClaimRow) =>
     registry.verifierFor(action, profileVersion)?.verifier.profile.action ?? 'unsupported'
 
+  let all = 0
+
   return {
+    /** Returns how many claims this host has decided. */
+    all: () => all,
     /** Counts a check that ended. */
     checked(claim: ClaimRow, record: CheckRecord): void {
       checks.inc({ action: actionOf(claim), outcome: isRead(record) ? 'read' : record.failure.code })
@@ -42,6 +46,7 @@ export function createDecisions({ meters, registry, now }: DecisionsOptions) {
     /** Counts the decision of a claim, if it is decided. Call it when the outcome is on disk. */
     stored(claim: ClaimRow): void {
       if (claim.verdict === null) return
+      all++
       const action = actionOf(claim)
       decided.inc({ action, verdict: claim.verdict })
       seconds.observe({ action }, Math.max(0, now() - claim.submittedAt) / 1000)

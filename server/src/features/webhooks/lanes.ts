@@ -6,7 +6,7 @@ import type { Payer } from '../../base/payers.ts'
 import { Places } from '../../base/places.ts'
 
 const LANES = 64
-const LANES_OF_TARGET = 4
+export const LANES_OF_TARGET = 4
 /** The weight that limits payers: alone, one takes 3/4 of all lanes. */
 const WEIGHT = 3
 

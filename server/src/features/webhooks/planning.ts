@@ -6,7 +6,8 @@ import { fits, needsTraits } from './filters.ts'
 
 // The transaction that stores a round of plans is short: claims wait for it on SQLite.
 const MOST_TARGETS = 20
-const MOST_EVENTS = 100
+/** The most events of a target that one round turns into deliveries. */
+export const MOST_EVENTS = 100
 
 /** The step of one target: from the event that it has reached, over these that it gets, to another. */
 export interface Plan {
@@ -23,7 +24,10 @@ export interface Plans {
   readonly isMore: boolean
 }
 
-export async function planDeliveries(read: Pick<Reads, 'webhooks' | 'events'>): Promise<Plans> {
+export async function planDeliveries(
+  read: Pick<Reads, 'webhooks' | 'events'>,
+  mostEvents = MOST_EVENTS,
+): Promise<Plans> {
   const behind = await read.webhooks.behind(MOST_TARGETS)
   // Targets that reached different events are apart: one that is far behind would hold up the others of its workspace.
   const together = new Map<string, WebhookTargetRow[]>()
@@ -32,7 +36,7 @@ export async function planDeliveries(read: Pick<Reads, 'webhooks' | 'events'>): 
     together.set(place, [...(together.get(place) ?? []), target])
   }
   const planned = await Promise.all(
-    [...together.values()].map((targets) => planOf(read, targets[0]!.workspaceId, targets)),
+    [...together.values()].map((targets) => planOf(read, targets[0]!.workspaceId, targets, mostEvents)),
   )
   const isMore = behind.length === MOST_TARGETS || planned.some((one) => one.isMore)
   return { plans: planned.flatMap(({ plans }) => plans), isMore }
@@ -42,12 +46,13 @@ async function planOf(
   read: Pick<Reads, 'webhooks' | 'events'>,
   workspaceId: string,
   targets: readonly WebhookTargetRow[],
+  mostEvents: number,
 ): Promise<Plans> {
   // The head is read before the events: all up to it are among them, if they are still stored.
   const head = (await read.events.last([workspaceId])).get(workspaceId) ?? 0
   const first = Math.min(...targets.map(({ reached }) => reached))
-  const rows = await read.events.after(workspaceId, first, MOST_EVENTS)
-  const isMore = rows.length === MOST_EVENTS
+  const rows = await read.events.after(workspaceId, first, mostEvents)
+  const isMore = rows.length === mostEvents
   const last = rows.at(-1)?.number ?? 0
   const to = isMore ? last : Math.max(last, head)
   const decided = targets.some(({ filters }) => needsTraits(filters))

@@ -7,8 +7,8 @@ import { newId } from '../../base/ids.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { DeliveryFault, DeliveryRow, WebhookTargetRow } from '../../storage/webhooks.ts'
 import { createDriving, type DrivingParts, type Ended, type Leased } from './driving.ts'
-import { createLanes, type Lane } from './lanes.ts'
-import { type Plan, planDeliveries } from './planning.ts'
+import { createLanes, LANES_OF_TARGET, type Lane } from './lanes.ts'
+import { MOST_EVENTS, type Plan, planDeliveries } from './planning.ts'
 import { LONGEST_QUIET_MS } from './schedule.ts'
 import { switchedOff } from './webhooks.ts'
 
@@ -117,6 +117,17 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
     }
   }
 
+  /** Plans deliveries, and takes lanes for what is due then. */
+  async function prepare(isBraked: boolean) {
+    const [{ plans, isMore }, due] = await Promise.all([
+      planDeliveries(read, isBraked ? LANES_OF_TARGET * LOAD : MOST_EVENTS),
+      read.webhooks.due(now()),
+    ])
+    const planned = plans.filter(({ events, targetId }) => events.length > 0 && due.every(({ id }) => id !== targetId))
+    const reserved = await reserve([...due, ...planned.map(({ targetId: id, workspaceId }) => ({ id, workspaceId }))])
+    return { plans, isMore, reserved }
+  }
+
   async function commit(ended: readonly Ended[], plans: readonly Plan[], reserved: readonly Reserved[]) {
     return storage.write(async (tx) => {
       const ids = [
@@ -134,15 +145,15 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
   }
 
   return {
-    /** Runs one round, and begins to send. Returns true when there are more events to turn into deliveries. */
-    async run(): Promise<boolean> {
-      const [{ plans, isMore }, due] = await Promise.all([planDeliveries(read), read.webhooks.due(now())])
-      const planned = plans.filter(
-        ({ events, targetId }) => events.length > 0 && due.every(({ id }) => id !== targetId),
-      )
-      const reserved = await reserve([...due, ...planned.map(({ targetId: id, workspaceId }) => ({ id, workspaceId }))])
+    /**
+     * Runs one round, and begins to send.
+     * @param isBraked makes no more deliveries than are sent at once
+     * @returns how many deliveries it made or began, and whether there are more events to turn into deliveries
+     */
+    async run(isBraked = false): Promise<{ readonly deliveries: number; readonly isMore: boolean }> {
+      const { plans, isMore, reserved } = await prepare(isBraked)
       const ended = driving.ended()
-      if (ended.length + plans.length + reserved.length === 0) return false
+      if (ended.length + plans.length + reserved.length === 0) return { deliveries: 0, isMore: false }
       let leased: readonly Leased[] = []
       try {
         leased = await commit(ended, plans, reserved)
@@ -152,7 +163,8 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
       driving.forget(ended.length)
       for (const { tried } of ended) if (tried) count(tried.state === 'waiting' ? 'postponed' : tried.state)
       if (leased.length > 0) await driving.start(leased)
-      return isMore
+      const [made, begun] = [countOf(plans.map(({ events }) => events)), countOf(leased.map(({ rows }) => rows))]
+      return { deliveries: Math.max(made, begun), isMore }
     },
     /** Ends what is under way, and stores it. */
     async end(): Promise<void> {
@@ -160,6 +172,10 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
       if (driving.ended().length > 0) await commit(driving.ended(), [], [])
     },
   }
+}
+
+function countOf(lists: readonly (readonly unknown[])[]): number {
+  return lists.reduce((sum, { length }) => sum + length, 0)
 }
 
 function update(targets: Targets, id: string, changes: Partial<WebhookTargetRow>): void {

@@ -3,6 +3,8 @@ import { setTimeout } from 'node:timers/promises'
 import type { Meters } from '../../base/meters.ts'
 import { createLoop, type Worker } from '../../base/worker.ts'
 import type { Storage } from '../../storage/storage.ts'
+import type { Decisions } from '../claims/decisions.ts'
+import { createBrake } from './brake.ts'
 import type { DrivingParts } from './driving.ts'
 import { createRounds, OUTCOMES } from './rounds.ts'
 import type { Webhooks } from './webhooks.ts'
@@ -17,6 +19,8 @@ interface WebhookWorkerParts extends DrivingParts {
   readonly webhooks: Pick<Webhooks, 'openTarget' | 'send' | 'onChanged'>
   /** Says why this host may not sign: its database may be an old one. */
   readonly logGuard: { mayBeRehearsal(): Promise<boolean> }
+  /** Tells how many claims this host has decided. */
+  readonly decisions: Pick<Decisions, 'all'>
   readonly meters: Meters
 }
 
@@ -25,6 +29,7 @@ export function createWebhookWorker(parts: WebhookWorkerParts): Worker {
   const { storage, webhooks, logGuard, meters, logger } = parts
   const tries = meters.counterOf('webhook_tries_total', 'Tries to deliver an event, by outcome', 'outcome', OUTCOMES)
   const rounds = createRounds(parts, tries.inc, () => loop.wake())
+  const brake = createBrake(parts.decisions.all)
   let watched: ReadonlySet<string> = new Set()
   let watchedAt = -Infinity
 
@@ -35,13 +40,14 @@ export function createWebhookWorker(parts: WebhookWorkerParts): Worker {
   }
 
   const loop = createLoop(
-    async () => {
+    async (stopping) => {
       try {
         // On a database that may be an old one, as in a rehearsal, nothing is sent, so that nobody is told again of what was told.
         if (await logGuard.mayBeRehearsal()) return IDLE_PAUSE_MS
         await watch()
-        const isMore = await rounds.run()
-        await setTimeout(GAP_MS)
+        const { deliveries, isMore } = await rounds.run(brake.isOn())
+        const restMs = Math.max(GAP_MS, brake.restAfter(deliveries))
+        await setTimeout(restMs, undefined, { signal: stopping }).catch(() => {})
         return isMore ? 0 : IDLE_PAUSE_MS
       } catch (error) {
         logger.error({ err: error }, 'cannot send webhooks: they wait')
