@@ -17,6 +17,7 @@ import { measureQueue } from './bench/measurements/queue.ts'
 import { measureReceipts } from './bench/measurements/receipts.ts'
 import { measureRequests } from './bench/measurements/requests.ts'
 import { measureSize } from './bench/measurements/size.ts'
+import { measureWebhooks } from './bench/measurements/webhooks.ts'
 import { watchMachine } from './bench/noise.ts'
 import { readOptions } from './options.ts'
 
@@ -29,6 +30,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   queue: measureQueue,
   hanging: measureHanging,
   isolation: measureIsolation,
+  webhooks: measureWebhooks,
   cells: measureCells,
   flood: measureFlood,
   network: measureNetwork,
