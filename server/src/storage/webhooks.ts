@@ -12,6 +12,7 @@ import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import {
   assignments,
   bigint,
+  extended,
   instant,
   integer,
   json,
@@ -127,6 +128,11 @@ const tried = part(
 )
 export type TriedDelivery = RowOf<typeof tried>
 
+/** A delivery that its host gives back, with the lease that it had. */
+const returned = part(webhookDeliveries, 'id', 'leasedUntil')
+const lease = { lease: nullable(bigint('lease')) }
+const triedByLease = extended(tried, lease)
+
 /** The members of a claim that filters need. */
 const claimTraits = part(claims, 'claimId', 'verdict', 'action', 'profileAction', 'agentId', 'connectionId')
 export type ClaimTraits = RowOf<typeof claimTraits>
@@ -223,11 +229,12 @@ export function webhookReads(db: Db) {
     async delivery(workspaceId: string, id: string): Promise<DeliveryRow | undefined> {
       return selectRow(db, webhookDeliveries, 'WHERE id = ? AND workspace_id = ?', [id, workspaceId])
     },
-    /** Counts the waiting deliveries of targets, and tells since when the oldest of those that are on is due. */
+    /** Counts the waiting deliveries of targets that are not removed, and tells since when the oldest of those that are on is due. */
     async waiting(): Promise<{ readonly count: number; readonly since: Instant | null }> {
       const [row] = await db.query(`SELECT COUNT(*) AS count,
         MIN(CASE WHEN webhook_targets.state = 'on' THEN due_at END) AS since FROM webhook_deliveries
-        JOIN webhook_targets ON webhook_targets.id = target_id WHERE webhook_deliveries.state = 'waiting'`)
+        JOIN webhook_targets ON webhook_targets.id = target_id
+        WHERE webhook_deliveries.state = 'waiting' AND webhook_targets.state <> 'removed'`)
       return { count: Number(row!.count), since: row!.since === null ? null : Number(row!.since) }
     },
     /** Counts the waiting deliveries of each of these targets that has any. */
@@ -261,7 +268,7 @@ export function webhookWrites(db: Db) {
       const sql = `UPDATE webhook_targets SET ${assignments(webhookTargets, 'new')} FROM ${rows} AS new WHERE webhook_targets.id = new.id`
       await db.query(sql, [toJson(webhookTargets, [row])])
     },
-    /** Removes targets: their URLs and secrets go at once, and nothing more is sent. */
+    /** Removes targets: their URLs and secrets go at once, and nothing more is sent. `endRemoved` ends what waits. */
     async removeTargets(ids: readonly string[], at: Instant): Promise<void> {
       const these = JSON.stringify(ids)
       await db.query(`SELECT id FROM webhook_targets WHERE id IN ${texts} ORDER BY id ${forUpdate}`, [these])
@@ -270,11 +277,14 @@ export function webhookWrites(db: Db) {
           sealed_former = NULL, former_until = NULL, filters = ? WHERE id IN ${texts}`,
         [at, JSON.stringify(NO_FILTERS), these],
       )
-      await db.query(
-        `UPDATE webhook_deliveries SET state = 'failed', fault = 'removed', leased_until = NULL
-          WHERE target_id IN ${texts} AND state = 'waiting'`,
-        [these],
-      )
+    },
+    /** Ends waiting deliveries of removed targets, at most so many that it is done soon. Returns how many. */
+    async endRemoved(limit: number): Promise<number> {
+      const some = `SELECT webhook_deliveries.id FROM webhook_targets JOIN webhook_deliveries ON target_id = webhook_targets.id
+        WHERE webhook_targets.state = 'removed' AND webhook_deliveries.state = 'waiting' LIMIT ?`
+      const sql = `UPDATE webhook_deliveries SET state = 'failed', fault = 'removed', leased_until = NULL
+        WHERE id IN (${some}) AND state = 'waiting' RETURNING id`
+      return (await db.query(sql, [limit])).length
     },
     /** Notes up to which event a locked target has deliveries. */
     async reach(id: string, number: number): Promise<void> {
@@ -296,16 +306,21 @@ export function webhookWrites(db: Db) {
       const sql = `UPDATE webhook_deliveries SET leased_until = ? WHERE id IN (${some}) RETURNING ${webhookDeliveries.names}`
       return (await db.query(sql, [leaseEnd, targetId, now, now, limit])).map(webhookDeliveries.read)
     },
-    /** Stores the outcomes of tries. A delivery that arrived by another try, or whose target was removed, stays as it is. */
-    async store(rows: readonly TriedDelivery[]): Promise<void> {
-      const sql = `UPDATE webhook_deliveries SET ${assignments(tried, 'new')} FROM ${rowsOf(db.dialect, tried)} AS new
-        WHERE webhook_deliveries.id = new.id AND webhook_deliveries.state = 'waiting'`
-      if (rows.length > 0) await db.query(sql, [toJson(tried, rows)])
+    /**
+     * Stores the outcomes of tries. A delivery that arrived by another try, or whose target was removed, stays as it is, and one that another host has
+     * by now, unless it arrived.
+     */
+    async store(rows: readonly RowOf<typeof triedByLease>[]): Promise<void> {
+      const sql = `UPDATE webhook_deliveries SET ${assignments(tried, 'new')} FROM ${rowsOf(db.dialect, triedByLease)} AS new
+        WHERE webhook_deliveries.id = new.id AND webhook_deliveries.state = 'waiting'
+          AND (new.state = 'delivered' OR webhook_deliveries.leased_until = new.lease)`
+      if (rows.length > 0) await db.query(sql, [toJson(triedByLease, rows)])
     },
-    /** Gives leased deliveries back that were not sent. */
-    async release(ids: readonly string[]): Promise<void> {
-      const sql = `UPDATE webhook_deliveries SET leased_until = NULL WHERE id IN ${texts} AND state = 'waiting'`
-      if (ids.length > 0) await db.query(sql, [JSON.stringify(ids)])
+    /** Gives leased deliveries back that were not sent, unless another host has them by now. */
+    async release(rows: readonly RowOf<typeof returned>[]): Promise<void> {
+      const sql = `UPDATE webhook_deliveries SET leased_until = NULL FROM ${rowsOf(db.dialect, returned)} AS had
+        WHERE webhook_deliveries.id = had.id AND webhook_deliveries.leased_until = had.leased_until AND state = 'waiting'`
+      if (rows.length > 0) await db.query(sql, [toJson(returned, rows)])
     },
     /** Has a delivery sent now, with retries from the beginning. One that a host is sending stays as it is. */
     async sendAgain(id: string, now: Instant): Promise<void> {

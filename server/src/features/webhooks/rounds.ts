@@ -59,8 +59,8 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
 
   async function store(tx: Writes, ended: readonly Ended[], targets: Targets): Promise<void> {
     const at = now()
-    await tx.webhooks.store(ended.flatMap(({ tried }) => tried ?? []))
-    await tx.webhooks.release(ended.flatMap(({ row, tried }) => (tried ? [] : [row.id])))
+    await tx.webhooks.store(ended.flatMap(({ row, tried }) => (tried ? { ...tried, lease: row.leasedUntil } : [])))
+    await tx.webhooks.release(ended.flatMap(({ row, tried }) => (tried ? [] : row)))
     const arrived = new Set(ended.flatMap(({ row, tried }) => (tried?.state === 'delivered' ? [row.targetId] : [])))
     if (arrived.size > 0) await tx.webhooks.delivered([...arrived], at)
     for (const id of arrived) update(targets, id, { lastDeliveredAt: at })

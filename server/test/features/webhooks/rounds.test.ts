@@ -32,8 +32,8 @@ async function begin(t: Test, dialect: (typeof DIALECTS)[number] = 'sqlite') {
   await storage.write(async (tx) => {
     for (const id of ['ws_1', 'ws_2']) await tx.workspaces.insert({ id, name: id, createdAt: NOON })
   })
-  const outbound = { addressesOf: async () => ['192.0.2.1'], request: () => Promise.reject(new Error('none')) }
-  const webhooks = createWebhooks({ storage, secrets: SECRETS, outbound, now })
+  const webhookOutbound = { addressesOf: async () => ['192.0.2.1'], post: () => Promise.reject(new Error('none')) }
+  const webhooks = createWebhooks({ storage, secrets: SECRETS, webhookOutbound, now })
   const warned: string[] = []
   const logger = {
     error: (_: object, text: string) => t.fail(text),
@@ -90,12 +90,20 @@ async function begin(t: Test, dialect: (typeof DIALECTS)[number] = 'sqlite') {
   return { url, storage, clock, webhooks, host, add, happen, deliveries, got, warned, erased, faults }
 }
 
+function withResolvers<T>() {
+  let resolve: (value: T) => void = () => {}
+  const promise = new Promise<T>((done) => {
+    resolve = done
+  })
+  return { promise, resolve }
+}
+
 /** Runs rounds until nothing more happens at this moment of the clock. */
-async function settle(...hosts: readonly { run(): Promise<boolean> }[]): Promise<void> {
+async function settle(...hosts: readonly { run(): Promise<{ isMore: boolean }> }[]): Promise<void> {
   for (let quiet = 0; quiet < 2; quiet++) {
     const mores = await Promise.all(hosts.map((host) => host.run()))
     await setTimeout(5)
-    if (mores.some((isMore) => isMore)) quiet = -1
+    if (mores.some(({ isMore }) => isMore)) quiet = -1
   }
   for (const host of hosts) await host.run()
 }
@@ -169,6 +177,37 @@ for (const dialect of DIALECTS) {
       t.ok((await deliveries()).every(({ state }) => state === 'delivered'))
     },
   )
+
+  t.test(`on ${dialect}, a host whose lease is over leaves a delivery to the one that has it now`, async (t) => {
+    const { add, happen, host, deliveries, got, clock } = await begin(t, dialect)
+    await add('a')
+    await happen(['x'])
+    const late = withResolvers<Try>()
+    const [slow, other, third] = [await host(() => late.promise), await host(() => new Promise(() => {})), await host()]
+    await slow.run()
+    clock.now += MINUTE_MS + 1
+    await other.run()
+    late.resolve(REFUSED)
+    await setTimeout(20)
+    await slow.run()
+    t.match(await deliveries(), [{ state: 'waiting', attempts: 0, status: null }])
+    clock.now += MINUTE_MS / 4
+    await settle(third)
+    t.strictSame(got, ['/a x', '/a x'], 'the other one is still sending it')
+  })
+
+  t.test(`on ${dialect}, what waits at a removed webhook ends in steps, and counts as waiting no more`, async (t) => {
+    const { add, happen, host, deliveries, webhooks, storage } = await begin(t, dialect)
+    const { id } = await add('a')
+    await happen(Array.from({ length: 50 }, (_, index) => `clm_${index}`))
+    await (await host(() => new Promise(() => {}))).run()
+    t.equal((await storage.read.webhooks.waiting()).count, 50)
+    await webhooks.remove(id)
+    t.equal((await storage.read.webhooks.waiting()).count, 0)
+    const ended = () => storage.write((tx) => tx.webhooks.endRemoved(40))
+    t.strictSame([await ended(), await ended(), await ended()], [40, 10, 0])
+    t.ok((await deliveries()).every(({ state, fault }) => state === 'failed' && fault === 'removed'))
+  })
 
   t.test(
     `on ${dialect}, a webhook that is off waits, goes on where it stopped, and gets nothing once it is removed`,
