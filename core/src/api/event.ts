@@ -23,7 +23,10 @@ const DATA = {
     ConnectionData,
     'A destination refuses the credentials of a connection, or was not readable for ten minutes.',
   ],
-  'connection.recovered': [ConnectionData, 'A connection that was told as failing was read again.'],
+  'connection.recovered': [
+    ConnectionData,
+    'A connection that was told as failing was read for ten minutes without a failure.',
+  ],
   'connection.expiring': [ConnectionData, 'The credentials of a connection end within seven days.'],
   'anchor.landed': [AnchorData, 'The root of the log with receipts of this workspace is on the chain.'],
 } as const satisfies Readonly<Record<string, readonly [TSchema, string]>>

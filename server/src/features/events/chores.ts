@@ -1,4 +1,4 @@
-/** The worker that tells of credentials which end soon, and removes old events, on one host at a time. */
+/** The worker that tells of connections which recovered and of credentials which end soon, and removes old events, on one host at a time. */
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { createLoop, type Worker } from '../../base/worker.ts'
@@ -21,15 +21,19 @@ interface ChoresParts {
 const DAY_MS = 24 * 60 * 60_000
 /** The time before the end of credentials at which an event tells of it. */
 const EXPIRING_MS = 7 * DAY_MS
+/** The time for which a connection that was told as failing has to be read without a failure: one that is refused now and then is told once. */
+const STEADY_MS = 10 * 60_000
 const FIRST_MS = 60_000
 const PAUSE_MS = 10 * 60_000
 
 export function createEventChores({ storage, clock, logGuard, now, config, logger }: ChoresParts) {
   const lease = createLease('events', { storage })
 
-  async function tellExpiring(): Promise<void> {
+  async function tellConnections(): Promise<void> {
     const at = now()
     await storage.write(async (tx) => {
+      for (const connection of await tx.connectionHealth.tellRecovered(at - STEADY_MS))
+        recordEvent(tx, connection, { type: 'connection.recovered', at, detail: null })
       for (const connection of await tx.connectionHealth.tellExpiring(at, at + EXPIRING_MS)) {
         const details = { expires_at: formatInstant(connection.expiresAt!) }
         recordEvent(tx, connection, { type: 'connection.expiring', at, detail: null, details })
@@ -50,7 +54,7 @@ export function createEventChores({ storage, clock, logGuard, now, config, logge
       // By a wrong clock, or on an old database, it would tell what is not so, and remove what is not old.
       if (clock.doubt() !== undefined || !(await logGuard.maySign())) return PAUSE_MS
       await lease.hold(async (lost) => {
-        await tellExpiring()
+        await tellConnections()
         await removeOld(AbortSignal.any([stopping, lost]))
       })
     } catch (error) {

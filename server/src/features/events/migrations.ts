@@ -2,7 +2,7 @@
 import type { Dialect } from '../../storage/dialect.ts'
 import type { MigrationDb } from '../../storage/schema.ts'
 
-export const eventMigrations = { '021-events': { up } }
+export const eventMigrations = { '021-events': { up }, '025-connection-reads': { up: addReads } }
 
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.createTable('events', (table) => {
@@ -35,4 +35,11 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
     ...dialect.migrations.compareBytes('connection_health', ['connection_id']),
   ]
   for (const sql of statements) await db.raw(sql)
+}
+
+async function addReads(db: MigrationDb): Promise<void> {
+  await db.schema.alterTable('connection_health', (table) => {
+    // The time of the first read since the last failure, of a connection whose failure was told.
+    table.bigInteger('read_since')
+  })
 }

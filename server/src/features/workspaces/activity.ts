@@ -5,7 +5,7 @@ import { type CheckRecord, type Instant, isRead } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { ApiKeyRow, ConnectionFailure } from '../../storage/workspaces.ts'
-import { noteFailure, noteRead } from './connection-notes.ts'
+import { noteFailure, noteRead, noteReadAfter } from './connection-notes.ts'
 
 interface ActivityOptions {
   readonly storage: Storage
@@ -100,10 +100,12 @@ async function writeNotes(
 ): Promise<void> {
   for (const [id, { at, address }] of keys.toSorted(byId)) await tx.keys.used(id, at, address)
   for (const [id, { readAt, failure }] of connections.toSorted(byId)) {
+    if (failure && readAt !== undefined && failure.at <= readAt) {
+      await noteReadAfter(tx, id, failure, readAt)
+      continue
+    }
     if (readAt !== undefined) await noteRead(tx, id, readAt)
-    if (!failure) continue
-    if (failure.at > (readAt ?? 0)) await noteFailure(tx, id, failure)
-    else await tx.connections.failed(id, failure)
+    if (failure) await noteFailure(tx, id, failure)
   }
 }
 

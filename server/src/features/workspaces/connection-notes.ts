@@ -1,4 +1,4 @@
-/** Notes how a connection was read, and records an event when it begins to fail and when that ends. */
+/** Notes how a connection was read, and records an event when it begins to fail. A chore of events records that this ended. */
 import type { Instant } from '@claimcheck/core/rules'
 import { BY_SERVICE } from '../../base/actor.ts'
 import type { AuditDetails } from '../../storage/audit-chain.ts'
@@ -26,8 +26,7 @@ type ConnectionEvent = 'connection.failing' | 'connection.recovered' | 'connecti
 
 export async function noteRead(tx: Writes, id: string, at: Instant): Promise<void> {
   await tx.connections.wasRead(id, at)
-  const connection = (await tx.connectionHealth.wasRead(id, at)) && (await tx.connections.activeById(id))
-  if (connection) recordEvent(tx, connection, { type: 'connection.recovered', at, detail: null })
+  await tx.connectionHealth.wasRead(id, at)
 }
 
 export async function noteFailure(tx: Writes, id: string, failure: ConnectionFailure): Promise<void> {
@@ -38,8 +37,17 @@ export async function noteFailure(tx: Writes, id: string, failure: ConnectionFai
   await tx.connections.failed(id, failure)
   // A check that began before the newest read or trial may have failed by credentials that were replaced since.
   if (!connection || Math.max(connection.lastReadAt ?? 0, connection.stateAt ?? 0) > askedAt) return
-  if (!(await tx.connectionHealth.failed(id, at, patience!))) return
+  // An answer may be long in coming: a check that failed counts by the time at which it began.
+  const told = patience === 0 ? at : askedAt - patience!
+  if (!(await tx.connectionHealth.failed(id, at, told))) return
   recordEvent(tx, connection, { type: 'connection.failing', at, detail: code, details: { failure: code } })
+}
+
+/** Notes a read that followed a failure. The failure is told to nobody, but one that was told has not ended before it. */
+export async function noteReadAfter(tx: Writes, id: string, failure: ConnectionFailure, at: Instant): Promise<void> {
+  if (PATIENCE[failure.code] !== undefined) await tx.connectionHealth.interrupted(id)
+  await noteRead(tx, id, at)
+  await tx.connections.failed(id, failure)
 }
 
 /** Records what happened to a connection as an event, and in the audit trail, of which the owners get mail. */

@@ -54,6 +54,28 @@ t.test('credentials that end within a week are told once for each end', async (t
   t.equal((await told()).length, 3, 'another end')
 })
 
+t.test('a connection that was told as failing recovers after ten minutes of reads, and is told once', async (t) => {
+  const { clock, round, connect, told, storage } = await open(t)
+  for (const id of ['conn_told', 'conn_gone', 'conn_untold']) {
+    await connect(id, null)
+    await storage.write((tx) => tx.connectionHealth.failed(id, NOON, id === 'conn_untold' ? NOON - 1 : NOON))
+    await storage.write((tx) => tx.connectionHealth.wasRead(id, NOON + 1))
+  }
+  await storage.write((tx) =>
+    tx.db
+      .table('connections')
+      .where({ id: 'conn_gone' })
+      .update({ disconnected_at: NOON + 1 }),
+  )
+  clock.at = NOON + 10 * 60_000
+  await round()
+  t.strictSame(await told(), [])
+  clock.at += 1
+  await round()
+  await round()
+  t.strictSame(await told(), ['connection.recovered conn_told'])
+})
+
 t.test('events go after their days, and nothing goes while the time is in doubt', async (t) => {
   const { clock, round, told, storage } = await open(t)
   await storage.write(async (tx) => {

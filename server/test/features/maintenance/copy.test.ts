@@ -117,7 +117,7 @@ async function fill(storage: OpenedStorage): Promise<void> {
 async function fillEvents(tx: Writes, text: string): Promise<void> {
   tx.events.record({ workspaceId: 'ws_1', type: 'connection.failing', at: NOON, subject: 'conn_1', detail: text })
   await tx.events.flush()
-  await tx.connectionHealth.failed('conn_1', NOON, 0)
+  await tx.connectionHealth.failed('conn_1', NOON, NOON)
   const target = {
     id: 'wht_1',
     workspaceId: 'ws_1',

@@ -187,7 +187,7 @@ t.test('more keys and connections at once than are held are not noted', async (t
   t.strictSame(await lastUsed(), [NOON, null], 'but later they are')
 })
 
-t.test('an event tells once that a connection fails, and once that it ended', async (t) => {
+t.test('an event tells once that a connection fails, and its end is told after ten minutes of reads', async (t) => {
   const { storage, host } = await open(t)
   const { connectionRead, close } = host()
   async function after(...records: readonly CheckRecord[]): Promise<string[]> {
@@ -207,13 +207,36 @@ t.test('an event tells once that a connection fails, and once that it ended', as
   t.strictSame(await after(read(at(9.5)), failed(at(10), 'timeout'), failed(at(19), 'timeout')), [], 'counted anew')
   const outage = ['connection.failing timeout 20']
   t.strictSame(await after(failed(at(20), 'timeout'), failed(at(21), 'timeout'), failed(at(40), 'timeout')), outage)
-  const over = [...outage, 'connection.recovered null 41']
-  t.strictSame(await after(read(at(41)), read(at(42))), over)
-  t.strictSame(await after(failed(at(43), 'forbidden'), failed(at(60), 'forbidden')), over, 'a hidden target')
-  const refused = [...over, 'connection.failing unauthorized 61']
-  t.strictSame(await after(failed(at(61), 'unauthorized'), failed(at(62), 'unauthorized')), refused)
-  t.strictSame(await after(read(at(60.5))), refused, 'a read from before the refusal')
-  t.strictSame(await after(read(at(63))), [...refused, 'connection.recovered null 63'])
+  const recovered = async (minutes: number) =>
+    (await storage.write((tx) => tx.connectionHealth.tellRecovered(at(minutes - 10)))).length === 1
+  for (let minutes = 41; minutes < 100; minutes += 2) {
+    const [failure, code] =
+      minutes % 4 === 1 ? [at(minutes), 'timeout' as const] : [at(minutes), 'unauthorized' as const]
+    t.strictSame(await after(failed(failure, code), read(failure + 1)), outage, 'it fails and is read in turn')
+    connectionRead('conn_1', failed(at(minutes + 1), 'unauthorized'))
+    t.strictSame(await after(read(at(minutes + 1.5))), outage, 'also between two flushes')
+    t.notOk(await recovered(minutes + 2))
+  }
+  t.strictSame(await after(failed(at(103), 'forbidden')), outage, 'a hidden target')
+  t.notOk(await recovered(110.4))
+  t.ok(await recovered(110.5))
+  t.notOk(await recovered(120), 'it is told once')
+  const refused = [...outage, 'connection.failing unauthorized 121']
+  t.strictSame(await after(failed(at(121), 'unauthorized'), failed(at(122), 'unauthorized')), refused)
+  t.strictSame(await after(read(at(120.5))), refused)
+  t.notOk(await recovered(140), 'a read from before the refusal')
+  await after(read(at(123)))
+  t.ok(await recovered(133))
+})
+
+t.test('a check that began before ten minutes of failures is none of their end', async (t) => {
+  const { storage, host } = await open(t)
+  const { connectionRead, close } = host()
+  connectionRead('conn_1', failed(NOON, 'timeout'))
+  await close()
+  connectionRead('conn_1', { ...failed(NOON + 11 * MINUTE_MS, 'timeout'), sentAt: NOON + 9 * MINUTE_MS })
+  await close()
+  t.strictSame(await storage.read.events.after('ws_1', 0, 100), [])
 })
 
 t.test('a failure that a read of the same moment followed is told to nobody', async (t) => {
