@@ -67,6 +67,28 @@ export function createBatch<T, R>(
   }
 }
 
+/** The most texts that one statement of a lookup names. */
+const MOST_KEYS = 500
+
+/**
+ * Makes a function that finds rows by a text. Those who ask together share one statement, which starts after they asked.
+ * @param read reads the rows of all these texts, each of which is there once
+ */
+export function createLookup<R>(
+  read: (keys: readonly string[]) => Promise<readonly R[]>,
+  keyOf: (row: R) => string,
+): (key: string) => Promise<readonly R[]> {
+  const batch = createBatch<string, readonly R[]>(
+    async (keys) => {
+      const found = new Map<string, R[]>(keys.map((key) => [key, []]))
+      for (const row of await read([...found.keys()])) found.get(keyOf(row))?.push(row)
+      return keys.map((key) => found.get(key)!)
+    },
+    { maxItems: MOST_KEYS },
+  )
+  return batch.add
+}
+
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

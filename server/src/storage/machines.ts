@@ -27,10 +27,12 @@ export type MachineRow = RowOf<typeof machines>
 export function machineReads(db: Db) {
   return {
     /** Finds a machine, with the payer of its workspace. */
-    async byId(id: string): Promise<(MachineRow & { readonly payer: Payer }) | undefined> {
-      const sql = `SELECT ${machines.names}, ${payerOfWorkspace('machines.workspace_id')} AS payer FROM machines WHERE id = ?`
-      const [row] = await db.query(sql, [id])
-      return row && { ...machines.read(row), payer: String(row.payer) }
+    async byIds(ids: readonly string[]): Promise<(MachineRow & { readonly payer: Payer })[]> {
+      const sql = `SELECT ${machines.names}, ${payerOfWorkspace('machines.workspace_id')} AS payer FROM machines WHERE id IN ${db.dialect.texts}`
+      return (await db.query(sql, [JSON.stringify(ids)])).map((row) => ({
+        ...machines.read(row),
+        payer: String(row.payer),
+      }))
     },
     /** Lists machines, oldest first. */
     async list(workspaceId?: string): Promise<MachineRow[]> {

@@ -49,6 +49,7 @@ export interface MemberOfWorkspace extends MemberRow {
 
 const workspacesOfMember = extended(workspaces, {
   memberId: text('member_id'),
+  userId: text('user_id'),
   role: text<Role>('role'),
   payer: text<Payer>('payer'),
 })
@@ -145,11 +146,11 @@ export function memberReads(db: Db) {
     async byId(id: string): Promise<MemberRow | undefined> {
       return selectRow(db, members, 'WHERE id = ?', [id])
     },
-    /** Finds a member, with the payer of the workspace. */
-    async byIdWithPayer(id: string): Promise<(MemberRow & { readonly payer: Payer }) | undefined> {
-      const sql = `SELECT ${members.names}, ${payerOfWorkspace('members.workspace_id')} AS payer FROM members WHERE id = ?`
-      const [row] = await db.query(sql, [id])
-      return row && { ...members.read(row), payer: String(row.payer) }
+    /** Finds members, with the payer of the workspace of each. */
+    async byIdsWithPayer(ids: readonly string[]): Promise<(MemberRow & { readonly payer: Payer })[]> {
+      const sql = `SELECT ${members.names}, ${payerOfWorkspace('members.workspace_id')} AS payer FROM members WHERE id IN ${db.dialect.texts}`
+      const rows = await db.query(sql, [JSON.stringify(ids)])
+      return rows.map((row) => ({ ...members.read(row), payer: String(row.payer) }))
     },
     /** Lists the members of a workspace in the order in which they joined. */
     async ofWorkspace(workspaceId: string): Promise<MemberOfWorkspace[]> {
@@ -164,10 +165,10 @@ export function memberReads(db: Db) {
       }))
     },
     /** Lists the workspaces of a person, by name. */
-    async workspacesOf(userId: string): Promise<WorkspaceOfMember[]> {
-      const sql = `SELECT ${qualified(workspaces)}, members.id AS member_id, role, ${payerOfWorkspace('members.workspace_id')} AS payer
-        FROM members JOIN workspaces ON workspaces.id = members.workspace_id WHERE user_id = ? ORDER BY workspaces.name`
-      return (await db.query(sql, [userId])).map(workspacesOfMember.read)
+    async workspacesOf(...userIds: readonly string[]): Promise<WorkspaceOfMember[]> {
+      const sql = `SELECT ${qualified(workspaces)}, members.id AS member_id, user_id, role, ${payerOfWorkspace('members.workspace_id')} AS payer
+        FROM members JOIN workspaces ON workspaces.id = members.workspace_id WHERE user_id IN ${db.dialect.texts} ORDER BY workspaces.name`
+      return (await db.query(sql, [JSON.stringify(userIds)])).map(workspacesOfMember.read)
     },
   }
 }

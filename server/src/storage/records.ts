@@ -25,6 +25,11 @@ export function recordReads(db: Db) {
     async find(kind: string, idHash: string): Promise<RecordRow | undefined> {
       return selectRow(db, records, 'WHERE kind = ? AND id_hash = ?', [kind, idHash])
     },
+    /** Finds the records of these kinds and ids. */
+    async findAll(kinds: readonly string[], idHashes: readonly string[]): Promise<RecordRow[]> {
+      const rest = `WHERE kind IN ${db.dialect.texts} AND id_hash IN ${db.dialect.texts}`
+      return selectRows(db, records, rest, [JSON.stringify(kinds), JSON.stringify(idHashes)])
+    },
     async allByUid(kind: string, uid: string): Promise<RecordRow[]> {
       return selectRows(db, records, 'WHERE kind = ? AND uid = ?', [kind, uid])
     },

@@ -88,8 +88,8 @@ export type Invitation = RowOf<typeof invitations>
 
 export function sessionReads(db: Db) {
   return {
-    async byHash(tokenHash: string): Promise<SessionRow | undefined> {
-      return selectRow(db, sessions, 'WHERE token_hash = ?', [tokenHash])
+    async byHashes(tokenHashes: readonly string[]): Promise<SessionRow[]> {
+      return selectRows(db, sessions, `WHERE token_hash IN ${db.dialect.texts}`, [JSON.stringify(tokenHashes)])
     },
     /** Lists the sessions of a person that have not expired, newest first. */
     async ofUser(userId: string, now: Instant): Promise<SessionRow[]> {

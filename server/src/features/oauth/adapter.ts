@@ -55,7 +55,7 @@ export function adapterFactory(parts: AdapterParts): (model: string) => Adapter 
 
   /** Finds a machine as a client of the library, which only reads machines. */
   async function findMachine(clientId: string): Promise<AdapterPayload | undefined> {
-    const machine = await storage.read.machines.byId(clientId)
+    const [machine] = await storage.read.machines.byIds([clientId])
     if (!machine || machine.revokedAt !== null) return undefined
     return {
       client_id: clientId,

@@ -5,6 +5,7 @@
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import type { AuditEvent } from '../../base/audit-events.ts'
+import { createLookup } from '../../base/batch.ts'
 import { SecretError } from '../../base/secret-keys.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import { hashToken, recordContext } from '../../base/tokens.ts'
@@ -88,6 +89,15 @@ export type OAuthRecords = ReturnType<typeof createOAuthRecords>
 export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
   let removedAt: Instant = Number.NEGATIVE_INFINITY
   let removal: 'none' | 'due' | 'due twice' = 'none'
+
+  const rows = createLookup(
+    async (keys) => {
+      const parts = keys.map((key) => key.split(' '))
+      const distinct = (index: number) => [...new Set(parts.map((part) => part[index]!))]
+      return storage.read.records.findAll(distinct(0), distinct(1))
+    },
+    ({ kind, idHash }) => `${kind} ${idHash}`,
+  )
 
   function decrypt({ kind, idHash, payload, consumedAt, expiresAt }: RecordRow): StoredRecord | undefined {
     if (expiresAt !== null && expiresAt <= now()) return undefined
@@ -179,7 +189,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
   return {
     /** Finds a record; undefined when it does not exist or has expired. */
     async find(model: string, id: string): Promise<StoredRecord | undefined> {
-      const row = await storage.read.records.find(kindOf(model), hashToken(id))
+      const [row] = await rows(`${kindOf(model)} ${hashToken(id)}`)
       return row && decrypt(row)
     },
 

@@ -1,6 +1,7 @@
 /** Members of a workspace and their roles: members can see everything in it, owners can also change it. */
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
+import { createLookup } from '../../base/batch.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { MemberOfWorkspace, MemberRow, Role, WorkspaceOfMember } from '../../storage/people.ts'
@@ -69,9 +70,14 @@ export function createMemberService(parts: { storage: Storage; now: () => Instan
     }
   }
 
+  const workspaces = createLookup(
+    (userIds) => read.members.workspacesOf(...userIds),
+    ({ userId }) => userId,
+  )
+
   return {
     /** Lists the workspaces of a user, ordered by name. */
-    workspacesOf: (userId: string): Promise<readonly WorkspaceOfMember[]> => read.members.workspacesOf(userId),
+    workspacesOf: (userId: string): Promise<readonly WorkspaceOfMember[]> => workspaces(userId),
 
     /** Lists the members of a workspace in the order in which they joined. */
     list: (workspaceId: string): Promise<readonly MemberOfWorkspace[]> => read.members.ofWorkspace(workspaceId),

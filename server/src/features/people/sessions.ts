@@ -1,6 +1,7 @@
 /** Sessions of signed-in users. A cookie holds the token; ending a session takes effect on the next request, on every host. */
 import type { Instant } from '@claimcheck/core/rules'
 import { byCommand, byUser } from '../../base/actor.ts'
+import { createLookup } from '../../base/batch.ts'
 import { newId } from '../../base/ids.ts'
 import { payerOf } from '../../base/payers.ts'
 import { hashToken, isToken, newToken } from '../../base/tokens.ts'
@@ -53,6 +54,16 @@ export function createSessionService({ storage, now, config }: SessionParts) {
     return { id, createdAt, lastSeenAt, userAgent, address, method, endsAt: endOf(row) }
   }
 
+  // Sessions that are asked about together, as those of open streams, share the statements.
+  const rows = createLookup(
+    (hashes) => storage.read.sessions.byHashes(hashes),
+    ({ tokenHash }) => tokenHash,
+  )
+  const users = createLookup(
+    (ids) => storage.read.users.byIds(ids),
+    ({ id }) => id,
+  )
+
   return {
     /**
      * Starts a session. Returns the token for the cookie, which the service does not store.
@@ -89,10 +100,10 @@ export function createSessionService({ storage, now, config }: SessionParts) {
      */
     async find(token: string, isUse = true): Promise<SignedIn | undefined> {
       if (!isToken(token)) return undefined
-      const row = await storage.read.sessions.byHash(hashToken(token))
+      const [row] = await rows(hashToken(token))
       const at = now()
       if (!row || endOf(row) <= at) return undefined
-      const user = await storage.read.users.byId(row.userId)
+      const [user] = await users(row.userId)
       if (!user || user.closedAt !== null) return undefined
       if (isUse && at - row.lastSeenAt >= TOUCH_EVERY_MS) {
         const expiresAt = Math.min(at + idleMs, row.createdAt + longestMs)

@@ -40,8 +40,8 @@ t.test('a workspace is paid for by the account that made it, and one of the comm
       ['second', userId],
     ],
   )
-  t.equal((await storage.read.machines.byId(clientId))?.payer, userId)
-  t.equal((await storage.read.members.byIdWithPayer(memberId))?.payer, userId)
+  t.equal((await storage.read.machines.byIds([clientId]))[0]?.payer, userId)
+  t.equal((await storage.read.members.byIdsWithPayer([memberId]))[0]?.payer, userId)
 })
 
 t.test(
