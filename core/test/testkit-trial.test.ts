@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import type { SocketGrant } from '@claimcheck/core/hosting'
 import {
   type ActionProfile,
+  DestinationError,
   defineConnectionType,
   definePlugin,
   defineVerifier,
@@ -97,4 +98,20 @@ t.test('a verifier of a database reads a real Postgres', async (t) => {
   const trial = await tryClaim({ plugin, claim: claim(), connection })
   t.match(trial.record, { observation: { facts: { project_id: 17 } } }, JSON.stringify(trial))
   t.match(trial.requests, [{ method: 'QUERY', url }])
+})
+
+t.test('a server that sends more than its answer to HEAD, as Swift does, ends no process', async (t) => {
+  const answer = 'HTTP/1.1 404 Not Found\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'
+  const server = createServer((socket) => void socket.on('error', () => {}).once('data', () => socket.end(answer)))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const plugin = pluginAt([], async (_claim, { fetch }) => {
+    const { status } = await fetch(`${url}/it`, { method: 'HEAD' })
+    throw new DestinationError('unavailable', { status })
+  })
+  const connection = { url, password: 'a-secret-of-lines' }
+  const { record } = await tryClaim({ plugin, provider: 'lines', connection, claim: claim() })
+  t.match(record, { failure: { code: 'unavailable', status: 404 } })
 })

@@ -77,6 +77,8 @@ export async function sendOn(
     ca: clientCertificate?.authority,
   })
   outgoing.end(body)
+  // A server may send more than its answer, as Swift does after one to HEAD: that is an error of the request after its response.
+  outgoing.on('error', () => {})
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]
   const length = answer.headers['content-length']
   return {
