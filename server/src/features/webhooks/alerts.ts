@@ -1,0 +1,153 @@
+/**
+ * Alerts: events as messages for people, in the forms that chat services take at their incoming webhooks. Titles and links are ours. Words of others, as
+ * an agent's id, notify nobody, lead nowhere, and stay in their line.
+ */
+import type * as wire from '@claimcheck/core/api'
+import { visible } from '@claimcheck/core/words/plain-text'
+import { REASON_WORDS, VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
+import { pathsIn } from '../../web/console-paths.ts'
+import { failureInWords } from '../../web/failures.ts'
+import { publicPaths } from '../../web/paths.ts'
+
+/** What an alert says, before it takes the form of one service. */
+interface Alert {
+  /** A sentence of ours. */
+  readonly title: string
+  /** Names of ours, each with words of others. */
+  readonly facts: readonly (readonly [name: string, words: string])[]
+  readonly link: { readonly text: string; readonly url: string }
+}
+
+const LONGEST = 200
+
+/** Writes the body of an alert for one service. @param origin of this service's own address */
+type Format = (alert: Alert) => object
+
+const FORMATS = {
+  slack: toSlack,
+  discord: toDiscord,
+  mattermost: toMattermost,
+  teams: toTeams,
+} as const satisfies Readonly<Record<string, Format>>
+
+export type AlertFormat = keyof typeof FORMATS
+export const ALERT_FORMATS = Object.keys(FORMATS) as readonly AlertFormat[]
+
+/**
+ * Writes an event as the body of a message to a chat service.
+ * @param origin the origin of this service's own address
+ */
+export function alertBody(format: AlertFormat, event: wire.Event, workspaceId: string, origin: string): string {
+  return JSON.stringify(FORMATS[format](alertOf(event, workspaceId, origin)))
+}
+
+/** Writes the message that tries a receiver. */
+export function testAlert(format: AlertFormat, workspaceId: string, origin: string): string {
+  const title = 'This is a test. Nothing happened.'
+  const link = { text: 'Open the webhooks', url: origin + pathsIn(workspaceId).developers }
+  return JSON.stringify(FORMATS[format]({ title, facts: [], link }))
+}
+
+function alertOf({ type, data }: wire.Event, workspaceId: string, origin: string): Alert {
+  const at = pathsIn(workspaceId)
+  switch (type) {
+    case 'claim.decided': {
+      const { verdict, reason_code, agent_id, action, target, receipt_id } = data
+      const reason = reason_code === null ? '' : ` ${REASON_WORDS[reason_code]}`
+      const facts = [['Agent', agent_id] as const, ['Action', action] as const, ['Target', target] as const]
+      return {
+        title: `Claim ${verdict}. ${VERDICT_WORDS[verdict!]}${reason}`,
+        // What was erased has no words.
+        facts: facts.filter(([, words]) => words !== ''),
+        link: { text: 'Open the receipt', url: origin + publicPaths.receipt(receipt_id!) },
+      }
+    }
+    case 'anchor.landed':
+      return {
+        title: `The log is anchored: ${data.anchor.tree_size} receipts are on the chain.`,
+        facts: [['Chain', data.anchor.chain]],
+        link: { text: 'Open the log', url: origin + publicPaths.log },
+      }
+    default:
+      return {
+        title: TITLES[type](data),
+        facts: [
+          ['Connection', data.name],
+          ['Provider', data.provider],
+        ],
+        link: { text: 'Open the connections', url: origin + at.connections },
+      }
+  }
+}
+
+type ConnectionEvent = Extract<wire.Event, { type: `connection.${string}` }>
+
+const TITLES: Readonly<Record<ConnectionEvent['type'], (data: ConnectionEvent['data']) => string>> = {
+  'connection.failing': ({ failure }) => `A connection cannot be read: ${failureInWords(failure ?? '')}.`,
+  'connection.recovered': () => 'A connection is read again.',
+  'connection.expiring': ({ expires_at }) => `The credentials of a connection end at ${expires_at}.`,
+}
+
+/**
+ * Makes words of others harmless: in one line, without characters that are not seen, cut, and with brackets around what makes links, mentions and
+ * pictures: `@here` becomes `[@]here`, `evil.example` becomes `evil[.]example`. Names such as `acme/api` and `1.2.3` stay as they are.
+ */
+export function harmless(words: string): string {
+  const line = visible(words.normalize('NFKC').replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '))
+  const characters = [...line]
+  const cut = characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join('')}…` : line
+  return cut.replaceAll(/[.。](?=\p{L})|:(?=\S)|@|\/(?=\/)/gu, '[$&]')
+}
+
+/** By https://docs.slack.dev/messaging/formatting-message-text: plain text is read as it is, but for three characters. */
+function toSlack({ title, facts, link }: Alert): object {
+  const text = (words: string) => words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const plain = (words: string) => ({ type: 'plain_text', text: text(words), emoji: false })
+  const fields = facts.map(([name, words]) => plain(`${name}: ${harmless(words)}`))
+  return {
+    text: text(title),
+    blocks: [
+      { type: 'section', text: plain(title) },
+      ...(fields.length > 0 ? [{ type: 'section', fields }] : []),
+      { type: 'section', text: { type: 'mrkdwn', text: `<${link.url}|${link.text}>` } },
+    ],
+  }
+}
+
+/** By https://docs.discord.com/developers/resources/webhook: nobody is mentioned, whatever the text says. */
+function toDiscord({ title, facts, link }: Alert): object {
+  const fields = facts.map(([name, words]) => ({ name, value: escaped(harmless(words)), inline: true }))
+  const embed = { title: title.slice(0, 256), url: link.url, fields }
+  return { allowed_mentions: { parse: [] }, embeds: [embed] }
+}
+
+/** By https://developers.mattermost.com/integrate/webhooks/incoming. */
+function toMattermost({ title, facts, link }: Alert): object {
+  const lines = facts.map(([name, words]) => `${name}: ${escaped(harmless(words))}`)
+  return { text: [title, ...lines, `[${link.text}](${link.url})`].join('\n') }
+}
+
+/** By https://learn.microsoft.com/adaptive-cards: a run of text is no Markdown, as a block of text is. */
+function toTeams({ title, facts, link }: Alert): object {
+  const paragraph = (text: string, more: object = {}) => ({
+    type: 'RichTextBlock',
+    inlines: [{ type: 'TextRun', text, ...more }],
+  })
+  const content = {
+    type: 'AdaptiveCard',
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    version: '1.4',
+    body: [
+      paragraph(title, { weight: 'Bolder' }),
+      ...facts.map(([name, words]) => paragraph(`${name}: ${harmless(words)}`)),
+    ],
+    actions: [{ type: 'Action.OpenUrl', title: link.text, url: link.url }],
+  }
+  const attachment = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content }
+  return { type: 'message', attachments: [attachment] }
+}
+
+/** Escapes what is Markdown. */
+function escaped(words: string): string {
+  return words.replaceAll(/[\\`*_{}[\]()#+\-.!<>~|]/g, '\\$&')
+}
