@@ -24,7 +24,7 @@ async function begin(name: string) {
   const client = await (await shared()).client(name)
   const { webhooks } = claimcheck
   const add = (url: string, filters: Partial<WebhookFilters> = {}) =>
-    webhooks.add(client.workspaceId, { url, filters: { ...NO_FILTERS, ...filters } })
+    webhooks.add(client.workspaceId, { format: 'standard', url, filters: { ...NO_FILTERS, ...filters } })
   /** The deliveries, once this holds of them. */
   async function deliveries(holds: (all: { state: string; fault: string | null; attempts: number }[]) => boolean) {
     for (const end = Date.now() + 20_000; ; await setTimeout(50)) {

@@ -16,7 +16,8 @@ async function begin(t: Test, path = '/ok/x') {
   const client = await installation.client(`hooks ${++workspaces}`)
   const receiver = await Receiver.during(t)
   const add = async (at: string) => {
-    const settings = { url: `${receiver.url}${at}?token=secret-in-url`, filters: NO_FILTERS }
+    const url = `${receiver.url}${at}?token=secret-in-url`
+    const settings = { format: 'standard', url, filters: NO_FILTERS } as const
     return (await webhooks.add(client.workspaceId, settings)).target.id
   }
   return { installation, client, receiver, webhooks, add, id: await add(path), path: `${path}?token=secret-in-url` }
@@ -30,6 +31,7 @@ t.test('a key sees webhooks without their address and secret', async (t) => {
     webhooks: [
       {
         id,
+        format: 'standard',
         origin: receiver.url,
         filters: NO_FILTERS,
         state: 'on',

@@ -44,7 +44,7 @@ async function fullWorkspace(t: TapTest) {
   const { id: connection } = await connect(claimcheck, workspace, 'mailbox', { token: 'secret' })
   const url = 'http://127.0.0.1:9/'
   const filters = { ...NO_FILTERS, agents: [MARKUP], connections: [connection] }
-  const { target: webhook } = await claimcheck.webhooks.add(workspace, { url, filters })
+  const { target: webhook } = await claimcheck.webhooks.add(workspace, { format: 'standard', url, filters })
   const client = new Client(host, workspace, secret)
   const fields = { agent_id: MARKUP, target: MARKUP }
   const minutes = (count: number) => new Date(Date.now() - count * 60_000).toISOString()

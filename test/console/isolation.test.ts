@@ -64,6 +64,7 @@ async function twoWorkspaces() {
   const [session] = await claimcheck.sessions.list(userId)
   const machine = await claimcheck.machines.create(workspace, 'our-machine', ['claims:read'])
   const webhook = await claimcheck.webhooks.add(workspace, {
+    format: 'standard',
     url: 'http://127.0.0.1:9/our-hook',
     // Nothing is sent, so that no row changes by itself.
     filters: { ...NO_FILTERS, types: ['anchor.landed'], agents: [OURS.agent] },

@@ -82,6 +82,7 @@ async function world() {
   const [grant] = await claimcheck.applications.list(first!.userId)
   const machine = await claimcheck.machines.create(workspace, 'nightly', ['claims:read'])
   const { target: webhook } = await claimcheck.webhooks.add(workspace, {
+    format: 'standard',
     url: 'http://127.0.0.1:9/',
     filters: { ...NO_FILTERS, types: ['anchor.landed'] },
   })

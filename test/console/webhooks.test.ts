@@ -45,7 +45,10 @@ t.test('an owner adds a webhook, sees its secret once, tests it, and sees what i
   ])
   t.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
   const listed = textOf((await owner.get(at)).html)
-  t.match(listed, `${receiver.url} claim.decided; verdicts: verified, failed; agents: agent-1, agent-2 on`)
+  t.match(
+    listed,
+    `${receiver.url} a program of yours claim.decided; verdicts: verified, failed; agents: agent-1, agent-2 on`,
+  )
   const page = await owner.get(path)
   for (const html of [listed, page.html]) {
     t.notMatch(html, 'in-the-url', 'only the form has the address')
@@ -70,6 +73,44 @@ t.test('an owner adds a webhook, sees its secret once, tests it, and sees what i
 
   const stored = await dump(installation.config.databaseUrl)
   for (const text of ['in-the-url', secret.slice(6)]) t.notOk(stored.includes(text), 'both are stored encrypted')
+})
+
+t.test('an owner has people told in a chat, whose address only the form shows', async (t) => {
+  const world = await begin(t)
+  const { installation, owner, at, client, receiver } = world
+  const form = (await owner.get(`${at}/new?format=slack`)).html
+  t.match(form, /<option value="slack" selected/)
+  for (const [value, isTicked] of [
+    ['failed', true],
+    ['verified', false],
+    ['connection.failing', true],
+    ['anchor.landed', false],
+  ] as const)
+    t.equal(new RegExp(`value="${value}"[^>]*checked`).test(form), isTicked, value)
+  const page = await owner.post(`${at}/new`, [
+    ['format', 'slack'],
+    ['url', `${receiver.url}/chat/T0/B0-in-the-url`],
+    ['verdicts', 'verified'],
+  ])
+  t.match(page.path, /\/webhooks\/wht_\w+\?done=webhook-added$/)
+  t.match(textOf(page.html), /For people in Slack/)
+  t.notMatch(page.html, /whsec_|Replace the secret/, 'nothing is signed')
+  const [path = ''] = page.path.split('?')
+  t.match(textOf((await owner.post(`${path}/test`)).html), /It answered 200 after \d+ ms\. The test has arrived\./)
+  await client.submit()
+  const [, alert] = await receiver.until('/chat/T0/B0-in-the-url', 2)
+  t.match(JSON.parse(alert!.body).text, /^Claim verified\./)
+  const shown = [
+    (await owner.get(at)).html,
+    (await owner.get(path)).html,
+    (await owner.get(`/console/w/${world.workspaceId}/audit-trail`)).html,
+    JSON.stringify((await client.get('/v1/webhooks')).body),
+    JSON.stringify((await client.get('/v1/webhooks/deliveries')).body),
+    await dump(installation.config.databaseUrl),
+  ]
+  for (const text of shown) t.notMatch(text, 'in-the-url')
+  t.match(shown[3], /"format":"slack"/)
+  t.match((await owner.get(`${path}/change`)).html, 'in-the-url')
 })
 
 t.test('a delivery that fails says why, and is sent again by a button', async (t) => {

@@ -195,6 +195,9 @@ t.test('nobody connects a private address in the console, at any provider, and i
   t.equal(arrived(), 0)
 })
 
+/** The settings of a webhook beside its address. */
+const SENT = { format: 'standard', filters: NO_FILTERS } as const
+
 t.test('what checks may read is not what webhooks may call, and neither is the other way round', async (t) => {
   const { port, arrived } = await listener(t)
   const place = `127.0.0.1:${port}`
@@ -210,13 +213,16 @@ t.test('what checks may read is not what webhooks may call, and neither is the o
       () => true,
       () => false,
     )
-    const added = await claimcheck.webhooks.add(workspaceId, { url, filters: NO_FILTERS }).then(
+    const added = await claimcheck.webhooks.add(workspaceId, { ...SENT, url }).then(
       () => true,
       () => false,
     )
     t.strictSame([read, added], [reads, calls])
     const before = arrived()
-    await claimcheck.webhooks.send({ url, secrets: [] }, { id: 'msg_1', body: '{}' })
+    await claimcheck.webhooks.send(
+      { workspaceId, format: 'standard', url, secrets: [] },
+      { id: 'msg_1', event: undefined },
+    )
     t.equal(arrived() > before, calls)
   }
   await t.rejects(
@@ -224,7 +230,6 @@ t.test('what checks may read is not what webhooks may call, and neither is the o
     /webhooks\.allow_private: entry 1/,
   )
 })
-
 t.test('nobody has events sent to a private address, however it is written', async (t) => {
   const { port, arrived } = await listener(t)
   const { webhooks } = (await shared()).claimcheck
@@ -233,12 +238,12 @@ t.test('nobody has events sent to a private address, however it is written', asy
   const hosts = [...forms, { what: 'metadata', authority: () => '169.254.169.254' }]
   for (const { what, authority } of hosts) {
     for (const scheme of ['https', 'http']) {
-      const settings = { url: `${scheme}://${authority(port)}/`, filters: NO_FILTERS }
+      const settings = { ...SENT, url: `${scheme}://${authority(port)}/` }
       await t.rejects(webhooks.add(workspaceId, settings), { code: 'bad_request' }, `${what} by ${scheme}`)
     }
   }
   for (const url of ['', 'hooks', 'ftp://example.com/', 'https://user:pass@example.com/', 'https://example.com/#part'])
-    await t.rejects(webhooks.add(workspaceId, { url, filters: NO_FILTERS }), { code: 'bad_request' }, url)
+    await t.rejects(webhooks.add(workspaceId, { ...SENT, url }), { code: 'bad_request' }, url)
   t.strictSame(await webhooks.list(workspaceId), [])
   t.equal(arrived(), 0)
 })

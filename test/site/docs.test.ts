@@ -194,7 +194,7 @@ t.test('the examples of the reference answer what they show', async (t) => {
   const { key, workspaceId } = await host.client('examples')
   const { webhooks } = host.claimcheck
   const filters = { types: ['claim.decided'], verdicts: [], actions: [], agents: [], connections: [] }
-  await webhooks.add(workspaceId, { url: `http://${receiverHost}/`, filters })
+  await webhooks.add(workspaceId, { format: 'standard', url: `http://${receiverHost}/`, filters })
   const repository = await github.createRepository('octo-org/hello-world')
   const sha = await repository.commit()
   await repository.push('main', sha)

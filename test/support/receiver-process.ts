@@ -7,6 +7,7 @@ const HUGE_BYTES = 64 * 1024 * 1024
 
 /** The answers by the first part of the path; the second one is its argument. */
 const ANSWERS: Readonly<Record<string, (response: ServerResponse, argument: string) => void>> = {
+  chat: (response) => void response.writeHead(200).end('ok'),
   ok: (response) => void response.writeHead(204).end(),
   status: (response, status) => void response.writeHead(Number(status)).end('no'),
   busy: (response, seconds) => void response.writeHead(429, { 'retry-after': seconds }).end(),

@@ -23,13 +23,17 @@ export const WebhookList = Type.Object(
       Type.Object(
         {
           id: Type.String({ examples: ['wht_01M82WPTA0QH9V7R3JYB6ZK4CD'] }),
+          format: Type.Enum(['standard', 'slack', 'discord', 'mattermost', 'teams'], {
+            description:
+              'What it gets: signed events by Standard Webhooks, or messages for the people of a chat service.',
+          }),
           origin: Type.String({ description: 'The origin of its address.', examples: ['https://hooks.example.com'] }),
           filters: Filters,
           state: Type.Enum(['on', 'off'], { description: '`off`: events wait until it is switched on.' }),
           off_reason: nullable(
             Type.Enum(['owner', 'gone', 'failing'], {
               description:
-                'Why it is off. `gone`: the receiver answered 410. `failing`: nothing arrived for three days.',
+                'Why it is off. `gone`: the receiver answered 410, or its service that the address takes nothing more. `failing`: nothing arrived for three days.',
             }),
           ),
           created_at: Timestamp,
@@ -48,7 +52,18 @@ const State = Type.Enum(['waiting', 'delivered', 'failed'], {
 })
 
 const Fault = Type.Enum(
-  ['unreachable', 'timeout', 'bad_answer', 'redirect', 'status', 'gone', 'expired', 'removed', 'unreadable'],
+  [
+    'unreachable',
+    'timeout',
+    'bad_answer',
+    'redirect',
+    'status',
+    'gone',
+    'rejected',
+    'expired',
+    'removed',
+    'unreadable',
+  ],
   { description: 'Why it did not arrive.' },
 )
 

@@ -61,7 +61,11 @@ export async function measureWebhooks(): Promise<Figure[]> {
         },
         async ({ webhooks }, workspaceId) => {
           for (let number = 0; number < WEBHOOKS; number++)
-            await webhooks.add(workspaceId, { url: `${receiver.url}/${number}`, filters: NO_FILTERS })
+            await webhooks.add(workspaceId, {
+              format: 'standard',
+              url: `${receiver.url}/${number}`,
+              filters: NO_FILTERS,
+            })
         },
       )
     }),

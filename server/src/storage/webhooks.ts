@@ -36,12 +36,17 @@ export interface WebhookFilters {
 
 export const NO_FILTERS: WebhookFilters = { types: [], verdicts: [], actions: [], agents: [], connections: [] }
 
-/** `gone`: the receiver answered 410. `failing`: a delivery failed for three days, in which no other one arrived. */
+/** The forms that receivers take. `standard`: by Standard Webhooks; the others are of chat services. */
+export const WEBHOOK_FORMATS = ['standard', 'slack', 'discord', 'mattermost', 'teams'] as const
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
+
+/** `gone`: the receiver answered 410, or as its service says that an address takes nothing more. `failing`: a delivery failed for three days, in which no other one arrived. */
 export type OffReason = 'owner' | 'gone' | 'failing'
 
 export const webhookTargets = table('webhook_targets', ['id'], {
   id: text('id'),
   workspaceId: text('workspace_id'),
+  format: text<WebhookFormat>('format'),
   /** The origin of the URL, which is no secret. */
   origin: text('origin'),
   /** The sealed URL; null for a removed target, as the secrets. */
@@ -70,8 +75,8 @@ export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
 /**
- * The kinds of faults of a try. `unreachable`: also an address that may not be reached. `status`: any other status than 200 to 299. `expired`: the
- * event is no longer stored. `unreadable`: the secret key that sealed the target is missing.
+ * The kinds of faults of a try. `unreachable`: also an address that may not be reached. `status`: any other status than 200 to 299. `rejected`: the
+ * service never takes this message. `expired`: the event is no longer stored. `unreadable`: the secret key that sealed the target is missing.
  */
 export const DELIVERY_FAULTS = [
   'unreachable',
@@ -80,6 +85,7 @@ export const DELIVERY_FAULTS = [
   'redirect',
   'status',
   'gone',
+  'rejected',
   'expired',
   'removed',
   'unreadable',

@@ -3,7 +3,7 @@
  * an agent's id, notify nobody, lead nowhere, and stay in their line.
  */
 import type * as wire from '@claimcheck/core/api'
-import { visible } from '@claimcheck/core/words/plain-text'
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import { REASON_WORDS, VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
 import { pathsIn } from '../../web/console-paths.ts'
 import { failureInWords } from '../../web/failures.ts'
@@ -20,7 +20,7 @@ interface Alert {
 
 const LONGEST = 200
 
-/** Writes the body of an alert for one service. @param origin of this service's own address */
+/** Writes the body of an alert for one service. */
 type Format = (alert: Alert) => object
 
 const FORMATS = {
@@ -35,20 +35,20 @@ export const ALERT_FORMATS = Object.keys(FORMATS) as readonly AlertFormat[]
 
 /**
  * Writes an event as the body of a message to a chat service.
- * @param origin the origin of this service's own address
+ * @param own this service's own address, without a slash at the end
  */
-export function alertBody(format: AlertFormat, event: wire.Event, workspaceId: string, origin: string): string {
-  return JSON.stringify(FORMATS[format](alertOf(event, workspaceId, origin)))
+export function alertBody(format: AlertFormat, event: wire.Event, workspaceId: string, own: string): string {
+  return JSON.stringify(FORMATS[format](alertOf(event, workspaceId, own)))
 }
 
 /** Writes the message that tries a receiver. */
-export function testAlert(format: AlertFormat, workspaceId: string, origin: string): string {
+export function testAlert(format: AlertFormat, workspaceId: string, own: string): string {
   const title = 'This is a test. Nothing happened.'
-  const link = { text: 'Open the webhooks', url: origin + pathsIn(workspaceId).developers }
+  const link = { text: 'Open the webhooks', url: own + pathsIn(workspaceId).developers }
   return JSON.stringify(FORMATS[format]({ title, facts: [], link }))
 }
 
-function alertOf({ type, data }: wire.Event, workspaceId: string, origin: string): Alert {
+function alertOf({ type, data }: wire.Event, workspaceId: string, own: string): Alert {
   const at = pathsIn(workspaceId)
   switch (type) {
     case 'claim.decided': {
@@ -59,14 +59,14 @@ function alertOf({ type, data }: wire.Event, workspaceId: string, origin: string
         title: `Claim ${verdict}. ${VERDICT_WORDS[verdict!]}${reason}`,
         // What was erased has no words.
         facts: facts.filter(([, words]) => words !== ''),
-        link: { text: 'Open the receipt', url: origin + publicPaths.receipt(receipt_id!) },
+        link: { text: 'Open the receipt', url: own + publicPaths.receipt(receipt_id!) },
       }
     }
     case 'anchor.landed':
       return {
         title: `The log is anchored: ${data.anchor.tree_size} receipts are on the chain.`,
         facts: [['Chain', data.anchor.chain]],
-        link: { text: 'Open the log', url: origin + publicPaths.log },
+        link: { text: 'Open the log', url: own + publicPaths.log },
       }
     default:
       return {
@@ -75,7 +75,7 @@ function alertOf({ type, data }: wire.Event, workspaceId: string, origin: string
           ['Connection', data.name],
           ['Provider', data.provider],
         ],
-        link: { text: 'Open the connections', url: origin + at.connections },
+        link: { text: 'Open the connections', url: own + at.connections },
       }
   }
 }
@@ -93,7 +93,7 @@ const TITLES: Readonly<Record<ConnectionEvent['type'], (data: ConnectionEvent['d
  * pictures: `@here` becomes `[@]here`, `evil.example` becomes `evil[.]example`. Names such as `acme/api` and `1.2.3` stay as they are.
  */
 export function harmless(words: string): string {
-  const line = visible(words.normalize('NFKC').replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '))
+  const line = visibleName(words.normalize('NFKC').replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '))
   const characters = [...line]
   const cut = characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join('')}…` : line
   return cut.replaceAll(/[.。](?=\p{L})|:(?=\S)|@|\/(?=\/)/gu, '[$&]')

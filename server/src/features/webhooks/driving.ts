@@ -1,15 +1,15 @@
 /** Sends leased deliveries on lanes, and collects what became of them. */
+import type * as wire from '@claimcheck/core/api'
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { settledWithin } from '../../base/time-limit.ts'
-import type { OwnAddress } from '../../config/address.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { DeliveryRow, TriedDelivery, WebhookTargetRow } from '../../storage/webhooks.ts'
 import type { Events } from '../events/events.ts'
+import type { OpenTarget } from './kinds.ts'
 import type { Lane, Lanes } from './lanes.ts'
-import { bodyOf } from './message.ts'
 import { afterTry, expired } from './schedule.ts'
-import type { OpenTarget, Try } from './sender.ts'
+import type { Try } from './sender.ts'
 import type { Webhooks } from './webhooks.ts'
 
 /** Deliveries of a target that this host has leased, and the lanes that it has taken for them. */
@@ -32,7 +32,6 @@ export interface DrivingParts {
   readonly storage: Pick<Storage, 'read'>
   readonly webhooks: Pick<Webhooks, 'openTarget' | 'send'>
   readonly events: Pick<Events, 'documents'>
-  readonly ownAddress: Pick<OwnAddress, 'origin'>
   readonly now: () => Instant
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'warn'>
 }
@@ -42,18 +41,18 @@ const LANE_MS = 1000
 /** The time that requests under way have when the host stops. What they did is unknown then, and it is sent again. */
 const LAST_REQUESTS_MS = 3000
 
-type BodyOf = (row: DeliveryRow) => string | undefined
+type EventOf = (row: DeliveryRow) => wire.Event | undefined
 
 /** @param freed called when a lane is free */
 export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => void) {
-  const { storage, webhooks, events, ownAddress, now, logger } = parts
+  const { storage, webhooks, events, now, logger } = parts
   const ended: Ended[] = []
   const running = new Set<Promise<void>>()
   let isEnding = false
   const aborted = new AbortController()
 
   /** Reads what deliveries send, once for all targets of an event. */
-  async function readBodies(rows: readonly DeliveryRow[]): Promise<BodyOf> {
+  async function readEvents(rows: readonly DeliveryRow[]): Promise<EventOf> {
     const keyOf = (workspaceId: string, number: number) => `${workspaceId} ${number}`
     const asked = new Map(
       rows.map(({ workspaceId, eventNumber }) => [
@@ -63,13 +62,8 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
     )
     const found = await storage.read.webhooks.events([...asked.values()])
     const documents = await events.documents(found)
-    const bodies = new Map(
-      found.map(({ workspaceId, number }, index) => {
-        const document = documents[index]
-        return [keyOf(workspaceId, number), document && bodyOf(document, ownAddress)]
-      }),
-    )
-    return ({ workspaceId, eventNumber }) => bodies.get(keyOf(workspaceId, eventNumber))
+    const read = new Map(found.map(({ workspaceId, number }, index) => [keyOf(workspaceId, number), documents[index]]))
+    return ({ workspaceId, eventNumber }) => read.get(keyOf(workspaceId, eventNumber))
   }
 
   function open(target: WebhookTargetRow): OpenTarget | undefined {
@@ -81,11 +75,15 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
     }
   }
 
-  async function attempt(row: DeliveryRow, target: OpenTarget | undefined, body: string | undefined): Promise<Ended> {
-    if (body === undefined) return { row, tried: expired(row) }
+  async function attempt(
+    row: DeliveryRow,
+    target: OpenTarget | undefined,
+    event: wire.Event | undefined,
+  ): Promise<Ended> {
+    if (event === undefined) return { row, tried: expired(row) }
     const at = now()
     const outcome: Try = target
-      ? await webhooks.send(target, { id: row.id, body }, aborted.signal)
+      ? await webhooks.send(target, { id: row.id, event }, aborted.signal)
       : { status: null, durationMs: 0, fault: 'unreadable', retryAfterMs: undefined }
     if (aborted.signal.aborted && outcome.status === null) return { row }
     lanes.note(row.targetId, outcome.fault === null)
@@ -93,12 +91,12 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
   }
 
   /** Sends on one lane. What it does not begin soon, or after a failure, is given back. */
-  async function drive(rows: readonly DeliveryRow[], target: OpenTarget | undefined, bodyOf: BodyOf): Promise<void> {
+  async function drive(rows: readonly DeliveryRow[], target: OpenTarget | undefined, eventOf: EventOf): Promise<void> {
     const begun = performance.now()
     for (const [index, row] of rows.entries()) {
       const isLate = performance.now() - begun > LANE_MS
       const goesOn = !isEnding && (index === 0 || !(isLate || lanes.isFailing(row.targetId)))
-      ended.push(goesOn ? await attempt(row, target, bodyOf(row)) : { row })
+      ended.push(goesOn ? await attempt(row, target, eventOf(row)) : { row })
     }
   }
 
@@ -110,7 +108,7 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
     },
     /** Begins to send. */
     async start(leased: readonly Leased[]): Promise<void> {
-      const bodyOf = await readBodies(leased.flatMap(({ rows }) => rows)).catch((error: unknown) => {
+      const eventOf = await readEvents(leased.flatMap(({ rows }) => rows)).catch((error: unknown) => {
         for (const { lane, count, rows } of leased) {
           ended.push(...rows.map((row) => ({ row })))
           lanes.release(lane, count)
@@ -121,7 +119,7 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
         const opened = open(target)
         for (let index = 0; index < count; index++) {
           const own = rows.filter((_, position) => position % count === index)
-          const driving = drive(own, opened, bodyOf).finally(() => {
+          const driving = drive(own, opened, eventOf).finally(() => {
             lanes.release(lane)
             running.delete(driving)
             freed()

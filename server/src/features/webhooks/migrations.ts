@@ -2,7 +2,11 @@
 import type { Dialect } from '../../storage/dialect.ts'
 import type { MigrationDb } from '../../storage/schema.ts'
 
-export const webhookMigrations = { '022-webhooks': { up }, '024-webhook-deliveries': { up: addIndex } }
+export const webhookMigrations = {
+  '022-webhooks': { up },
+  '024-webhook-deliveries': { up: addIndex },
+  '026-webhook-formats': { up: addFormats },
+}
 
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.createTable('webhook_targets', (table) => {
@@ -67,5 +71,12 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
 async function addIndex(db: MigrationDb): Promise<void> {
   await db.schema.alterTable('webhook_deliveries', (table) => {
     table.index(['target_id', 'event_number'], 'webhook_deliveries_target')
+  })
+}
+
+/** Adds the form in which a target gets its events. */
+async function addFormats(db: MigrationDb): Promise<void> {
+  await db.schema.alterTable('webhook_targets', (table) => {
+    table.text('format').notNullable().defaultTo('standard')
   })
 }

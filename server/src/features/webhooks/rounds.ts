@@ -7,6 +7,7 @@ import { newId } from '../../base/ids.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { DeliveryFault, DeliveryRow, WebhookTargetRow } from '../../storage/webhooks.ts'
 import { createDriving, type DrivingParts, type Ended, type Leased } from './driving.ts'
+import { kindOf } from './kinds.ts'
 import { createLanes, LANES_OF_TARGET, type Lane } from './lanes.ts'
 import { MOST_EVENTS, type Plan, planDeliveries } from './planning.ts'
 import { LONGEST_QUIET_MS } from './schedule.ts'
@@ -18,8 +19,8 @@ export type Outcome = (typeof OUTCOMES)[number]
 
 /** The time for which a host has a delivery to itself, longer than a lane takes for all that it gets. */
 const LEASE_MS = 30_000
-/** Faults of a delivery for which nothing was sent. */
-const NOT_THE_RECEIVER: ReadonlySet<DeliveryFault> = new Set(['expired', 'unreadable'])
+/** Faults of one delivery, which say nothing of its receiver. */
+const NOT_THE_RECEIVER: ReadonlySet<DeliveryFault> = new Set(['expired', 'unreadable', 'rejected'])
 /** Deliveries that a lane gets at once; of a failing target, one. */
 const LOAD = 5
 
@@ -95,8 +96,11 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
     const target = targets.get(lane.targetId)
     const at = now()
     if (target?.state !== 'on' || (target.quietUntil ?? 0) > at) return []
-    const most = lanes.isFailing(target.id) ? 1 : count * LOAD
+    const { gapMs } = kindOf(target.format)
+    const most = lanes.isFailing(target.id) || gapMs > 0 ? 1 : count * LOAD
     const rows = await tx.webhooks.lease(target.id, at, at + LEASE_MS, most)
+    // The locked row keeps the gap for all hosts.
+    if (rows.length > 0 && gapMs > 0) await tx.webhooks.keepQuiet(target.id, at + gapMs)
     return rows.length > 0 ? [{ lane, count: Math.min(count, rows.length), target, rows }] : []
   }
 

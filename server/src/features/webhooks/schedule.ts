@@ -30,7 +30,7 @@ export function afterTry(
   const gap = Math.min(Math.max((at - firstAt) * GROWTH, SHORTEST_GAP_MS), LONGEST_GAP_MS)
   const jittered = gap * (1 + JITTER * (2 * random - 1))
   const dueAt = Math.round(at + Math.max(jittered, Math.min(retryAfterMs, LONGEST_QUIET_MS)))
-  const isLast = dueAt - firstAt > GIVE_UP_MS
+  const isLast = fault === 'rejected' || dueAt - firstAt > GIVE_UP_MS
   return { ...tried, state: isLast ? 'failed' : 'waiting', dueAt: isLast ? at : dueAt }
 }
 

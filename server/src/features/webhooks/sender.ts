@@ -1,25 +1,15 @@
 /** Sends one message to a receiver, and tells what became of it. */
-import { isDestinationError, retryAfterMs } from '@claimcheck/core/plugin'
+import { isDestinationError } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
+import type { OwnAddress } from '../../config/address.ts'
 import { createOutbound, type Outbound } from '../../outbound/outbound.ts'
-import type { AnswerHead } from '../../outbound/post.ts'
 import type { DeliveryFault } from '../../storage/webhooks.ts'
 import type { WebhooksConfig } from './config.ts'
-import { messageHeaders } from './message.ts'
+import { kindOf, type Message, type OpenTarget, type Sending } from './kinds.ts'
 
-/** A target with its secrets in clear. */
-export interface OpenTarget {
-  readonly url: string
-  readonly secrets: readonly string[]
-}
-
-export interface Message {
-  readonly id: string
-  readonly body: string
-}
-
-/** The outcome of a try. Of an answer only the status counts. */
+/** The outcome of a try. Answers are not kept. */
 export interface Try {
+  /** The status of the last answer. */
   readonly status: number | null
   readonly durationMs: number
   /** The kind of fault; null where the message arrived. */
@@ -29,7 +19,8 @@ export interface Try {
 }
 
 const TIMEOUT_MS = 10_000
-const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503])
+/** The most bytes of an answer that a kind is given. */
+const MOST_ANSWER_BYTES = 4096
 
 /** Makes the guard of the requests of webhooks: what owners may have read in the operator's network is not what they may have called there. */
 export function createWebhookOutbound({ config }: { readonly config: WebhooksConfig }): Outbound {
@@ -38,27 +29,44 @@ export function createWebhookOutbound({ config }: { readonly config: WebhooksCon
 
 export type Send = ReturnType<typeof createSend>
 
-export function createSend({ outbound, now }: { readonly outbound: Pick<Outbound, 'post'>; now: () => Instant }) {
-  /** Sends a message; never rejects. @param ended ends the request early */
-  return async function send({ url, secrets }: OpenTarget, { id, body }: Message, ended?: AbortSignal): Promise<Try> {
-    const begun = performance.now()
-    const tried = (status: number | null, fault: DeliveryFault | null, retryAfter?: number): Try => {
-      return { status, durationMs: Math.round(performance.now() - begun), fault, retryAfterMs: retryAfter }
-    }
-    try {
-      const headers = messageHeaders(id, secrets, body, now())
-      const { status, headers: answered } = await outbound.post(url, { headers, body, timeoutMs: TIMEOUT_MS, ended })
-      return tried(status, faultOf(status), ASKS_TO_WAIT.has(status) ? waitOf(answered, now()) : undefined)
-    } catch (error) {
-      return tried(null, isDestinationError(error) ? (FAULTS[error.code] ?? 'unreachable') : 'unreachable')
-    }
-  }
+interface SendParts {
+  readonly outbound: Pick<Outbound, 'post' | 'request'>
+  readonly ownAddress: Pick<OwnAddress, 'origin' | 'url'>
+  readonly now: () => Instant
 }
 
-function waitOf({ 'retry-after': wait }: AnswerHead['headers'], at: Instant): number | undefined {
-  return typeof wait === 'string' && /^[ -~]+$/.test(wait)
-    ? retryAfterMs(new Headers({ 'retry-after': wait }), at)
-    : undefined
+export function createSend({ outbound, ownAddress, now }: SendParts) {
+  /** Sends a message; never rejects. @param ended ends the request early */
+  return async function send(target: OpenTarget, message: Message, ended?: AbortSignal): Promise<Try> {
+    const begun = performance.now()
+    let status: number | null = null
+    let signal: AbortSignal | undefined
+    const sending: Sending = {
+      ...{ target, message, at: now(), ownAddress },
+      async post({ url, headers, body }) {
+        const answer = await outbound.post(url, { headers, body, timeoutMs: TIMEOUT_MS, ended })
+        status = answer.status
+        const { 'retry-after': wait } = answer.headers
+        const isText = typeof wait === 'string' && /^[ -~]+$/.test(wait)
+        return { status, headers: new Headers(isText ? { 'retry-after': wait } : {}), text: '' }
+      },
+      async call({ url, ...request }) {
+        const timeout = AbortSignal.timeout(TIMEOUT_MS)
+        signal ??= ended ? AbortSignal.any([timeout, ended]) : timeout
+        const response = await outbound.request(url, { ...request, signal })
+        status = response.status
+        return { status, headers: response.headers, text: await beginningOf(response) }
+      },
+    }
+    const { fault, retryAfterMs } = await kindOf(target.format)
+      .send(sending)
+      .catch((error: unknown) => {
+        status = null
+        const known = isDestinationError(error) ? FAULTS[error.code] : undefined
+        return { fault: known ?? 'unreachable', retryAfterMs: undefined }
+      })
+    return { status, durationMs: Math.round(performance.now() - begun), fault, retryAfterMs }
+  }
 }
 
 const FAULTS: Readonly<Record<string, DeliveryFault>> = {
@@ -67,9 +75,21 @@ const FAULTS: Readonly<Record<string, DeliveryFault>> = {
   too_large: 'bad_answer',
 }
 
-function faultOf(status: number): DeliveryFault | null {
-  if (status >= 200 && status < 300) return null
-  if (status === 410) return 'gone'
-  // A redirect is not followed: its receiver never got the approval of an owner.
-  return status >= 300 && status < 400 ? 'redirect' : 'status'
+/** Reads the beginning of an answer, and throws the rest away. */
+async function beginningOf({ body }: Response): Promise<string> {
+  const reader = body?.getReader()
+  if (!reader) return ''
+  const chunks: Uint8Array[] = []
+  try {
+    for (let left = MOST_ANSWER_BYTES; left > 0; ) {
+      const { done, value } = await reader.read()
+      if (done) return Buffer.concat(chunks).toString()
+      chunks.push(value.subarray(0, left))
+      left -= value.length
+    }
+    await reader.cancel()
+  } catch {
+    // The status has come: a body that breaks off is judged as far as it came.
+  }
+  return Buffer.concat(chunks).toString()
 }

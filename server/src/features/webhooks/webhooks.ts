@@ -6,6 +6,7 @@ import type { AuditEvent } from '../../base/audit-events.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Secrets } from '../../base/secrets.ts'
+import type { OwnAddress } from '../../config/address.ts'
 import { idProblem } from '../../names/names.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { AuditDetails } from '../../storage/audit-chain.ts'
@@ -17,19 +18,22 @@ import type {
   DeliveryRow,
   OffReason,
   WebhookFilters,
+  WebhookFormat,
   WebhookTargetRow,
 } from '../../storage/webhooks.ts'
 import { DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
 import { requireRoom } from '../workspaces/possession-limits.ts'
 import { requireWorkspace } from '../workspaces/workspaces.ts'
-import { newSecret, testBody } from './message.ts'
-import { createSend, type OpenTarget, type Try } from './sender.ts'
+import type { OpenTarget } from './kinds.ts'
+import { newSecret } from './message.ts'
+import { createSend, type Try } from './sender.ts'
 
 /** A webhook without its URL and secrets. */
 export type WebhookTarget = Omit<WebhookTargetRow, 'sealedUrl' | 'sealedSecret' | 'sealedFormer'>
 
 /** The settings that an owner gives a webhook. */
 export interface WebhookSettings {
+  readonly format: WebhookFormat
   readonly url: string
   /** The lists of `WebhookFilters`, as they were typed. */
   readonly filters: { readonly [List in keyof WebhookFilters]: readonly string[] }
@@ -49,7 +53,8 @@ const LONGEST_OVERLAP_MS = 7 * 24 * 60 * 60_000
 interface WebhookParts {
   readonly storage: Storage
   readonly secrets: Pick<Secrets, 'seal' | 'open'>
-  readonly webhookOutbound: Pick<Outbound, 'post' | 'addressesOf'>
+  readonly webhookOutbound: Pick<Outbound, 'post' | 'request' | 'addressesOf'>
+  readonly ownAddress: Pick<OwnAddress, 'origin' | 'url'>
   readonly now: () => Instant
   readonly config?: LimitsConfig
 }
@@ -57,10 +62,10 @@ interface WebhookParts {
 export type Webhooks = ReturnType<typeof createWebhooks>
 
 export function createWebhooks(parts: WebhookParts) {
-  const { storage, webhookOutbound: outbound, now } = parts
+  const { storage, webhookOutbound: outbound, ownAddress, now } = parts
   const { limits } = parts.config ?? { limits: DEFAULT_LIMITS }
   const { read } = storage
-  const send = createSend({ outbound, now })
+  const send = createSend({ outbound, ownAddress, now })
   let changed: () => void = () => {}
 
   // Reads `parts.secrets` here and not above, because opening the secrets creates the key file.
@@ -134,10 +139,11 @@ export function createWebhooks(parts: WebhookParts) {
    * Opens a target for sending.
    * @throws SecretError
    */
-  function openTarget({ id, sealedUrl, sealedSecret, sealedFormer, formerUntil }: WebhookTargetRow): OpenTarget {
+  function openTarget(row: WebhookTargetRow): OpenTarget {
+    const { id, workspaceId, format, sealedUrl, sealedSecret, sealedFormer, formerUntil } = row
     const secrets = [open(sealedSecret!, id, 'secret')]
     if (sealedFormer !== null && formerUntil! > now()) secrets.push(open(sealedFormer, id, 'former'))
-    return { url: open(sealedUrl!, id, 'url'), secrets }
+    return { workspaceId, format, url: open(sealedUrl!, id, 'url'), secrets }
   }
 
   return {
@@ -157,7 +163,7 @@ export function createWebhooks(parts: WebhookParts) {
      * Adds a webhook, which gets the events from now on.
      * @throws ServiceError `bad_request`, `conflict`, `not_found`
      */
-    async add(workspaceId: string, { url, filters }: WebhookSettings, by = byCommand()): Promise<NewWebhook> {
+    async add(workspaceId: string, { format, url, filters }: WebhookSettings, by = byCommand()): Promise<NewWebhook> {
       const [{ href, origin }, readFilter] = [await readUrl(url), await readFilters(workspaceId, filters)]
       const [at, secret] = [now(), newSecret()]
       const id = newId('wht_', at)
@@ -165,7 +171,7 @@ export function createWebhooks(parts: WebhookParts) {
         await requireWorkspace(tx, workspaceId)
         requireRoom(limits, 'webhook', (await tx.webhooks.targets(workspaceId)).length + 1, by)
         const row: WebhookTargetRow = {
-          ...{ id, workspaceId, origin, filters: readFilter, state: 'on', offReason: null, stateAt: at },
+          ...{ id, workspaceId, format, origin, filters: readFilter, state: 'on', offReason: null, stateAt: at },
           ...{ sealedUrl: seal(href, id, 'url'), sealedSecret: seal(secret, id, 'secret') },
           ...{ sealedFormer: null, formerUntil: null, quietUntil: null, lastDeliveredAt: null },
           reached: (await tx.events.last([workspaceId])).get(workspaceId) ?? 0,
@@ -173,7 +179,7 @@ export function createWebhooks(parts: WebhookParts) {
           createdAt: at,
         }
         await tx.webhooks.insertTarget(row)
-        record(tx, 'webhook.added', row, by, shownFilters(readFilter))
+        record(tx, 'webhook.added', row, by, { format, ...shownFilters(readFilter) })
         return row
       })
       changed()
@@ -185,12 +191,13 @@ export function createWebhooks(parts: WebhookParts) {
      */
     async change(id: string, settings: WebhookSettings, workspaceId?: string, by = byCommand()) {
       const before = await require(id, workspaceId)
+      const { format } = settings
       const { href, origin } = await readUrl(settings.url)
       const filters = await readFilters(before.workspaceId, settings.filters, before.filters)
       return change(id, workspaceId, async (tx, row) => {
         const isMoved = open(row.sealedUrl!, id, 'url') !== href
-        const next = { ...row, origin, filters, ...(isMoved ? { sealedUrl: seal(href, id, 'url') } : {}) }
-        record(tx, 'webhook.changed', next, by, { moved: isMoved, ...shownFilters(filters) })
+        const next = { ...row, format, origin, filters, ...(isMoved ? { sealedUrl: seal(href, id, 'url') } : {}) }
+        record(tx, 'webhook.changed', next, by, { format, moved: isMoved, ...shownFilters(filters) })
         return next
       })
     },
@@ -232,7 +239,7 @@ export function createWebhooks(parts: WebhookParts) {
     /** Sends a test message now, once, and tells what became of it. @throws ServiceError `not_found` */
     async test(id: string, workspaceId: string, by: Acting): Promise<Try> {
       const row = await require(id, workspaceId)
-      const tried = await send(openTarget(row), { id: newId('msg_', now()), body: testBody(now()) })
+      const tried = await send(openTarget(row), { id: newId('msg_', now()), event: undefined })
       const { status, fault } = tried
       await storage.write(async (tx) => record(tx, 'webhook.tested', row, by, { status, fault }))
       return tried

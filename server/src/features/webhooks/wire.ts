@@ -8,8 +8,9 @@ import type { WebhookTarget } from './webhooks.ts'
 
 export function toWebhookList(targets: readonly WebhookTarget[]): wire.WebhookList {
   return {
-    webhooks: targets.map(({ id, origin, filters, state, offReason, createdAt }) => ({
+    webhooks: targets.map(({ id, format, origin, filters, state, offReason, createdAt }) => ({
       id,
+      format,
       origin,
       filters: {
         types: [...filters.types],

@@ -121,6 +121,7 @@ async function fillEvents(tx: Writes, text: string): Promise<void> {
   const target = {
     id: 'wht_1',
     workspaceId: 'ws_1',
+    format: 'slack',
     origin: text,
     state: 'on',
     offReason: null,

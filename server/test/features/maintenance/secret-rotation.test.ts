@@ -60,7 +60,11 @@ async function fill(claimcheck: Claimcheck, tickets = 120): Promise<void> {
   const { id: connected } = await connect(claimcheck, id, 'cave', { token: 'open sesame' })
   await claimcheck.hintAddresses.give(connected, id, BY)
   const filters = { types: [], verdicts: [], actions: [], agents: [], connections: [] }
-  const { target } = await claimcheck.webhooks.add(id, { url: 'https://1.1.1.1/open-sesame', filters }, BY)
+  const { target } = await claimcheck.webhooks.add(
+    id,
+    { format: 'standard', url: 'https://1.1.1.1/open-sesame', filters },
+    BY,
+  )
   await claimcheck.webhooks.rotate(target.id, 60_000, id, BY)
   await claimcheck.connections.refreshesOf({ id: connected }).refresh({
     option: 'token',

@@ -8,6 +8,7 @@ import {
   testAlert,
 } from '@claimcheck/server/features/webhooks/alerts'
 import t from 'tap'
+import { refusals } from './chat-schemas.ts'
 
 const ORIGIN = 'https://claims.example.com'
 const CLAIM = {
@@ -51,7 +52,12 @@ function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return value.split('\n')
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
 }
-const sent = (format: AlertFormat, event: Event) => JSON.parse(alertBody(format, event, 'ws_1', ORIGIN))
+/** The body of an alert, which the service takes. */
+function sent(format: AlertFormat, event: Event) {
+  const body = alertBody(format, event, 'ws_1', ORIGIN)
+  t.strictSame(refusals(format, body), [])
+  return JSON.parse(body)
+}
 
 const EVENTS: readonly (readonly [Event, RegExp, string])[] = [
   [decided(), /^Claim failed\. The outcome was not there by the deadline\. It was not there/, '/r/rcpt_1'],
@@ -112,6 +118,8 @@ for (const format of ALERT_FORMATS) {
     lines: 'a\r\nClaim verified. \u2028# Title\n> quote\n```',
     marks: '**bold** _it_ ~~gone~~ `code` ||spoiler|| :fire: &lt;!channel&gt;',
     unseen: 'x\u202eevil\u200b',
+    blanks: ' \u3000\u00a0 ',
+    long: '@:'.repeat(500),
   })) {
     t.test(`${format}: ${what} of others do nothing`, async (t) => {
       for (const event of [

@@ -5,11 +5,12 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Event } from '@claimcheck/core/api'
 import { openSecrets } from '@claimcheck/server/base/secrets'
+import type { Message, OpenTarget } from '@claimcheck/server/features/webhooks/kinds'
 import { createRounds } from '@claimcheck/server/features/webhooks/rounds'
-import type { Message, OpenTarget, Try } from '@claimcheck/server/features/webhooks/sender'
+import type { Try } from '@claimcheck/server/features/webhooks/sender'
 import { createWebhooks } from '@claimcheck/server/features/webhooks/webhooks'
 import type { EventRow, NewEvent } from '@claimcheck/server/storage/events'
-import { type DeliveryRow, NO_FILTERS } from '@claimcheck/server/storage/webhooks'
+import { type DeliveryRow, NO_FILTERS, type WebhookFormat } from '@claimcheck/server/storage/webhooks'
 import t, { type Test } from 'tap'
 import { query } from '../../../../test/support/sql.ts'
 import { DIALECTS, newDatabase, opened } from '../../support/databases.ts'
@@ -20,6 +21,8 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 const SECRETS = openSecrets({ secretKey: Buffer.alloc(32, 7), secretKeysAlso: [], dataDir: '' })
 const ARRIVED: Try = { status: 204, durationMs: 1, fault: null, retryAfterMs: undefined }
 const REFUSED: Try = { status: 500, durationMs: 1, fault: 'status', retryAfterMs: undefined }
+
+const subjectOf = ({ event }: Message) => (event!.data as { claim_id?: string }).claim_id
 
 type Receive = (message: Message, target: OpenTarget) => Try | Promise<Try>
 
@@ -32,8 +35,10 @@ async function begin(t: Test, dialect: (typeof DIALECTS)[number] = 'sqlite') {
   await storage.write(async (tx) => {
     for (const id of ['ws_1', 'ws_2']) await tx.workspaces.insert({ id, name: id, createdAt: NOON })
   })
-  const webhookOutbound = { addressesOf: async () => ['192.0.2.1'], post: () => Promise.reject(new Error('none')) }
-  const webhooks = createWebhooks({ storage, secrets: SECRETS, webhookOutbound, now })
+  const none = () => Promise.reject(new Error('none'))
+  const webhookOutbound = { addressesOf: async () => ['192.0.2.1'], post: none, request: none }
+  const ownAddress = { origin: () => 'https://claims.example.com', url: () => 'https://claims.example.com' }
+  const webhooks = createWebhooks({ storage, secrets: SECRETS, webhookOutbound, ownAddress, now })
   const warned: string[] = []
   const logger = {
     error: (_: object, text: string) => t.fail(text),
@@ -61,15 +66,14 @@ async function begin(t: Test, dialect: (typeof DIALECTS)[number] = 'sqlite') {
         erased.has(subject) ? undefined : ({ id: `${number}`, type, data: { claim_id: subject } } as unknown as Event),
       )
     const send = async (target: OpenTarget, message: Message, ended?: AbortSignal): Promise<Try> => {
-      got.push(`${new URL(target.url).pathname} ${JSON.parse(message.body).data.claim_id}`)
+      got.push(`${new URL(target.url).pathname} ${subjectOf(message)}`)
       const answered = Promise.resolve(receive(message, target))
       const aborted = new Promise<Try>((resolve) =>
         ended?.addEventListener('abort', () => resolve({ ...REFUSED, status: null })),
       )
       return Promise.race([answered, aborted])
     }
-    const ownAddress = { origin: () => 'https://claims.example.com' }
-    const parts = { storage: own, events: { documents }, ownAddress, now, logger: logger as never }
+    const parts = { storage: own, events: { documents }, now, logger: logger as never }
     return createRounds(
       { ...parts, webhooks: { openTarget: webhooks.openTarget, send } },
       () => {},
@@ -77,8 +81,9 @@ async function begin(t: Test, dialect: (typeof DIALECTS)[number] = 'sqlite') {
     )
   }
 
-  const add = async (path: string, workspaceId = 'ws_1', filters = {}) => {
-    const settings = { url: `https://example.com/${path}`, filters: { ...NO_FILTERS, ...filters } }
+  const add = async (path: string, workspaceId = 'ws_1', filters = {}, more: { format?: WebhookFormat } = {}) => {
+    const url = `https://example.com/${path}`
+    const settings = { format: 'standard', url, filters: { ...NO_FILTERS, ...filters }, ...more } as const
     return (await webhooks.add(workspaceId, settings)).target
   }
   const happen = (subjects: readonly string[], workspaceId = 'ws_1', type: NewEvent['type'] = 'claim.decided') =>
@@ -142,7 +147,7 @@ for (const dialect of DIALECTS) {
       await happen(['x', 'y', 'x'], 'ws_1', 'connection.failing')
       let isMended = false
       const one = await host((message, { url }) =>
-        !isMended && url.endsWith('/a') && JSON.parse(message.body).data.claim_id === 'x' ? REFUSED : ARRIVED,
+        !isMended && url.endsWith('/a') && subjectOf(message) === 'x' ? REFUSED : ARRIVED,
       )
       for (let count = 0; count < 10; count++) await settle(one)
       t.strictSame(got.toSorted(), ['/a x', '/a y', '/b x', '/b x', '/b y'])
@@ -323,7 +328,7 @@ t.test(
     for (const others of [false, true]) {
       const { add, happen, host, deliveries, webhooks, clock } = await begin(t)
       const { id } = await add('a')
-      const one = await host(({ body }) => (JSON.parse(body).data.claim_id === 'x' ? REFUSED : ARRIVED))
+      const one = await host((message) => (subjectOf(message) === 'x' ? REFUSED : ARRIVED))
       await happen(['x'])
       for (let hour = 0; hour <= 80; hour++) {
         await settle(one)
@@ -414,4 +419,34 @@ t.test('a host that stops stores what arrived, and gives back what did not', asy
   const other = await host()
   await settle(other)
   t.strictSame(got.toSorted(), ['/a x', '/hangs x', '/hangs x'])
+})
+
+t.test('a chat service gets one message in its gap, from all hosts together', async (t) => {
+  const { add, happen, host, got, clock } = await begin(t)
+  await add('a', 'ws_1', {}, { format: 'slack' })
+  const hosts = await Promise.all([host(), host(), host()])
+  await happen(Array.from({ length: 5 }, (_, index) => `clm_${index}`))
+  for (let second = 1; second <= 5; second++) {
+    for (let count = 0; count < 3; count++) await settle(...hosts)
+    t.equal(got.length, second)
+    clock.now += 1000
+  }
+  t.equal(new Set(got).size, 5)
+})
+
+t.test('a message that its service never takes is given up at once, and switches nothing off', async (t) => {
+  const { add, happen, host, deliveries, webhooks, clock } = await begin(t)
+  await add('a', 'ws_1', {}, { format: 'slack' })
+  const one = await host((message) =>
+    subjectOf(message) === 'x' ? { ...REFUSED, status: 400, fault: 'rejected' } : ARRIVED,
+  )
+  await happen(['x', 'y'])
+  await settle(one)
+  clock.now += 1000
+  await settle(one)
+  t.match(await deliveries(), [
+    { subject: 'x', state: 'failed', fault: 'rejected', attempts: 1 },
+    { subject: 'y', state: 'delivered' },
+  ])
+  t.match(await webhooks.list(), [{ state: 'on' }])
 })

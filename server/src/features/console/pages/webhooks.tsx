@@ -2,8 +2,9 @@
 import type { FastifyRequest } from 'fastify'
 import { readDuration } from '../../../base/duration.ts'
 import type { App } from '../../../http/instance.ts'
-import { DELIVERY_STATES, type DeliveryState } from '../../../storage/webhooks.ts'
+import { DELIVERY_STATES, type DeliveryState, WEBHOOK_FORMATS, type WebhookFormat } from '../../../storage/webhooks.ts'
 import { pathsIn } from '../../../web/console-paths.ts'
+import { isAlert, usualFilters } from '../../webhooks/kinds.ts'
 import type { WebhookSettings } from '../../webhooks/webhooks.ts'
 import { fromDeliveryQuery, toDeliveryList } from '../../webhooks/wire.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -11,7 +12,7 @@ import { addPage, FRESH_SIGN_IN, guarded, type Refused, requireFound, type Visit
 import type { ViewedWorkspace } from '../page.tsx'
 import { type Fields, linesOf, listOf } from '../request-fields.ts'
 import { NewWebhookSecret, RemoveWebhook, ReplaceSecret } from './webhooks/ask-pages.tsx'
-import { type FormValues, WebhookForm } from './webhooks/webhook-form.tsx'
+import { WebhookForm } from './webhooks/webhook-form.tsx'
 import { WebhookList } from './webhooks/webhook-list.tsx'
 import { WebhookPage } from './webhooks/webhook-page.tsx'
 
@@ -37,8 +38,10 @@ export function webhookRoutes(app: App, services: ConsoleDependencies): void {
   addPage(app, services, `${ROOT}/new`, {
     owners: true,
     freshSignIn: true,
-    show: async ({ workspace, request, refused }) => {
-      const values = refused ? valuesOf(refused.values, request) : EMPTY
+    show: async ({ workspace, query, request, refused }) => {
+      const format = formatIn(query.format)
+      const usual = { format, url: '', filters: usualFilters(format) }
+      const values = refused ? valuesOf(refused.values, request) : usual
       return (
         <WebhookForm
           values={values}
@@ -50,7 +53,10 @@ export function webhookRoutes(app: App, services: ConsoleDependencies): void {
     form: {
       ...WITH_URL,
       answer: async ({ workspace, form, request, by }) => {
-        const made = await webhooks.add(workspace.id, settingsOf(form, request), by)
+        const settings = valuesOf(form, request)
+        const made = await webhooks.add(workspace.id, settings, by)
+        // A chat service checks no signature.
+        if (isAlert(settings.format)) return withNotice(workspace.at.webhook(made.target.id), 'webhook-added')
         return { page: <NewWebhookSecret made={made} />, status: 201 }
       },
     },
@@ -138,14 +144,14 @@ function changePages(app: App, services: ConsoleDependencies): void {
     freshSignIn: true,
     load: ({ workspace, params }) => webhooks.get(params.webhook, workspace.id),
     show: async ({ loaded, workspace, request, refused }) => {
-      const values = refused ? valuesOf(refused.values, request) : { url: loaded.url, filters: loaded.filters }
+      const values = refused ? valuesOf(refused.values, request) : loaded
       const connections = await connectionsOf(services, workspace, loaded.filters.connections)
       return <WebhookForm id={loaded.id} values={values} connections={connections} problem={refused?.problem} />
     },
     form: {
       ...WITH_URL,
       answer: async ({ loaded, workspace, form, request, by }) => {
-        await webhooks.change(loaded.id, settingsOf(form, request), workspace.id, by)
+        await webhooks.change(loaded.id, valuesOf(form, request), workspace.id, by)
         return withNotice(workspace.at.webhook(loaded.id), 'webhook-changed')
       },
     },
@@ -177,10 +183,9 @@ function changePages(app: App, services: ConsoleDependencies): void {
   })
 }
 
-const EMPTY: FormValues = { url: '', filters: { types: [], verdicts: [], actions: [], agents: [], connections: [] } }
-
-function valuesOf(form: Fields | Refused['values'], request: FastifyRequest): FormValues {
+function valuesOf(form: Fields | Refused['values'], request: FastifyRequest): WebhookSettings {
   return {
+    format: formatIn(form.format),
     url: form.url ?? '',
     filters: {
       types: listOf(request, 'types'),
@@ -192,8 +197,8 @@ function valuesOf(form: Fields | Refused['values'], request: FastifyRequest): Fo
   }
 }
 
-function settingsOf(form: Fields, request: FastifyRequest): WebhookSettings {
-  return valuesOf(form, request)
+function formatIn(text: string | undefined): WebhookFormat {
+  return WEBHOOK_FORMATS.find((format) => format === text) ?? 'standard'
 }
 
 function stateIn(text: string | undefined): DeliveryState | undefined {

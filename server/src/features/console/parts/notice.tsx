@@ -41,6 +41,7 @@ const DONE: Readonly<Record<string, string>> = {
   'agent-released': 'The agent is released. Every key that is not bound to other agents may claim for it now.',
   'sites-changed': 'Changed: scripts of these sites, and of no others, may submit claims.',
   'domain-changed': 'Saved: the page says what DNS shows.',
+  'webhook-added': 'The webhook is added. Send a test to see whether it arrives.',
   'webhook-changed': 'The webhook is changed.',
   'webhook-on': 'The webhook is on. It goes on where it stopped.',
   'webhook-off': 'The webhook is off. Events wait until you switch it on.',

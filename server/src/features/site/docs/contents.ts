@@ -49,6 +49,7 @@ export const CHAPTERS: readonly Chapter[] = [
       own('errors'),
       own('events'),
       own('webhooks'),
+      own('alerts'),
       own('keys'),
       own('oauth'),
     ],

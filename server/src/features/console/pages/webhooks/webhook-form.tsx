@@ -5,30 +5,36 @@ import { EVENT_TYPES } from '../../../../storage/events.ts'
 import { Name } from '../../../../web/parts/values.tsx'
 import type { WebhookSettings } from '../../../webhooks/webhooks.ts'
 import { ConsolePage, useWorkspace } from '../../page.tsx'
-import { Actions, Field, PostForm, Tick } from '../../parts/form.tsx'
-
-/** The values of the form, as they were typed. */
-export type FormValues = WebhookSettings
+import { Actions, Field, PostForm, Select, Tick } from '../../parts/form.tsx'
+import { FORMAT_WORDS } from './webhook-list.tsx'
 
 interface WebhookFormProps {
   /** The id of a webhook that is there already. */
   readonly id?: string
-  readonly values: FormValues
+  /** The values of the form, as they were typed. */
+  readonly values: WebhookSettings
   readonly connections: readonly { readonly id: string; readonly name: string }[]
   readonly problem: string | undefined
 }
 
-export function WebhookForm({ id, values: { url, filters }, connections, problem }: WebhookFormProps) {
+export function WebhookForm({ id, values: { format, url, filters }, connections, problem }: WebhookFormProps) {
   const { at } = useWorkspace()
   const isNew = id === undefined
   return (
     <ConsolePage title={isNew ? 'New webhook' : 'Change a webhook'} section="developers" problem={problem}>
       <PostForm action={isNew ? at.newWebhook : at.changeWebhook(id)}>
+        <Select
+          name="format"
+          label="For"
+          options={Object.entries(FORMAT_WORDS)}
+          value={format}
+          help="A program gets every event as JSON, signed. People get words and a link."
+        />
         <Field
           name="url"
           label="Address"
           value={url}
-          help="Events are sent here by POST. It may hold a secret: owners alone see it."
+          help="Events are sent here by POST. Of a chat service, the address of its incoming webhook. It may hold a secret: owners alone see it."
           autocomplete="off"
           spellcheck={false}
           maxLength={2000}

@@ -1,6 +1,6 @@
 /** The list of a workspace's webhooks. */
 
-import type { OffReason, WebhookFilters } from '../../../../storage/webhooks.ts'
+import type { OffReason, WebhookFilters, WebhookFormat } from '../../../../storage/webhooks.ts'
 import { type Column, Empty, ROW_HEAD, Table } from '../../../../web/parts/table.tsx'
 import { Time } from '../../../../web/parts/values.tsx'
 import { publicPaths } from '../../../../web/paths.ts'
@@ -9,8 +9,16 @@ import { ConsolePage, useWorkspace } from '../../page.tsx'
 
 const OFF_WORDS: Readonly<Record<OffReason, string>> = {
   owner: 'off',
-  gone: 'off: its receiver answered that it is gone',
+  gone: 'off: its receiver answered that it is gone, or takes nothing more',
   failing: 'off: nothing arrived for three days',
+}
+
+export const FORMAT_WORDS: Readonly<Record<WebhookFormat, string>> = {
+  standard: 'a program of yours',
+  slack: 'people in Slack',
+  discord: 'people in Discord',
+  mattermost: 'people in Mattermost',
+  teams: 'people in Microsoft Teams',
 }
 
 export function WebhookList({
@@ -23,21 +31,28 @@ export function WebhookList({
   const { at } = useWorkspace()
   const columns: readonly Column<WebhookTarget>[] = [
     ['Receiver', ({ id, origin }) => <a href={at.webhook(id)}>{origin}</a>, ROW_HEAD],
+    ['For', ({ format }) => FORMAT_WORDS[format]],
     ['Events', ({ filters }) => filterWords(filters)],
     ['State', (webhook) => <WebhookState webhook={webhook} />],
     ['Waiting', ({ id }) => (waiting.get(id) ?? 0).toLocaleString('en')],
     ['Last delivered', ({ lastDeliveredAt }) => <Time at={lastDeliveredAt} none="never" />],
   ]
   const add = (
-    <a class="button" href={at.newWebhook}>
-      Add a webhook
-    </a>
+    <>
+      <a class="button" href={at.newWebhook}>
+        Add a webhook
+      </a>
+      <a class="button quiet" href={`${at.newWebhook}?format=slack`}>
+        Alert people in a chat
+      </a>
+    </>
   )
   return (
     <ConsolePage title="Webhooks" section="developers" actions={webhooks.length > 0 && add}>
       <p>
         A webhook sends the events of this workspace to your own program, signed, at least once, and those of a claim in
-        their order. <a href={`${publicPaths.docs}/webhooks`}>How to receive them</a>
+        their order. <a href={`${publicPaths.docs}/webhooks`}>How to receive them</a>. It can also tell people, in{' '}
+        <a href={`${publicPaths.docs}/alerts`}>Slack, Discord, Mattermost or Teams</a>.
       </p>
       {webhooks.length === 0 ? (
         <Empty heading="No webhooks yet">{add}</Empty>

@@ -4,12 +4,13 @@ import { DELIVERY_STATES, type DeliveryFault, type DeliveryState } from '../../.
 import { Facts } from '../../../../web/parts/facts.tsx'
 import { type Column, ROW_HEAD, Table } from '../../../../web/parts/table.tsx'
 import { Time, useNow } from '../../../../web/parts/values.tsx'
+import { isAlert } from '../../../webhooks/kinds.ts'
 import type { Try } from '../../../webhooks/sender.ts'
 import type { WebhookTarget } from '../../../webhooks/webhooks.ts'
 import { ConsolePage, useWorkspace } from '../../page.tsx'
 import { ButtonForm } from '../../parts/form.tsx'
 import { Pager } from '../../parts/pager.tsx'
-import { filterWords, WebhookState } from './webhook-list.tsx'
+import { FORMAT_WORDS, filterWords, WebhookState } from './webhook-list.tsx'
 
 const FAULT_WORDS: Readonly<Record<DeliveryFault, string>> = {
   unreachable: 'its host was not reached, or may not be called',
@@ -17,7 +18,8 @@ const FAULT_WORDS: Readonly<Record<DeliveryFault, string>> = {
   bad_answer: 'its answer was no valid HTTP',
   redirect: 'it answered with a redirect, which is not followed',
   status: 'it did not accept the message',
-  gone: 'it answered that it is gone',
+  gone: 'it answered that it is gone, or takes nothing more',
+  rejected: 'its service never takes this message',
   expired: 'its event is no longer stored',
   removed: 'its webhook was removed',
   unreadable: 'the service lacks the key that sealed the address',
@@ -37,7 +39,7 @@ interface WebhookPageProps {
 
 export function WebhookPage({ webhook, deliveries, tested, problem }: WebhookPageProps) {
   const { at } = useWorkspace()
-  const { id, origin, filters, state, lastDeliveredAt, formerUntil, quietUntil } = webhook
+  const { id, format, origin, filters, state, lastDeliveredAt, formerUntil, quietUntil } = webhook
   const isOn = state === 'on'
   const isQuiet = (quietUntil ?? 0) > useNow()
   return (
@@ -51,9 +53,11 @@ export function WebhookPage({ webhook, deliveries, tested, problem }: WebhookPag
           <a class="button quiet" href={at.changeWebhook(id)}>
             Change
           </a>
-          <a class="button quiet" href={at.webhookSecret(id)}>
-            Replace the secret
-          </a>
+          {!isAlert(format) && (
+            <a class="button quiet" href={at.webhookSecret(id)}>
+              Replace the secret
+            </a>
+          )}
           <ButtonForm action={isOn ? at.switchWebhookOff(id) : at.switchWebhookOn(id)}>
             {isOn ? 'Switch off' : 'Switch on'}
           </ButtonForm>
@@ -67,6 +71,7 @@ export function WebhookPage({ webhook, deliveries, tested, problem }: WebhookPag
       <Facts
         rows={[
           ['Receiver', origin],
+          ['For', FORMAT_WORDS[format]],
           ['Id', <code>{id}</code>],
           ['Events', filterWords(filters)],
           ['State', <WebhookState webhook={webhook} />],

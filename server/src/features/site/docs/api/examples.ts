@@ -380,6 +380,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       webhooks: [
         {
           id: webhook,
+          format: 'standard',
           origin: 'https://hooks.example.com',
           filters: { types: ['claim.decided'], verdicts: ['failed'], actions: [], agents: [], connections: [] },
           state: 'on',

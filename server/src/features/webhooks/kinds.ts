@@ -1,0 +1,187 @@
+/** The kinds of webhooks: each turns an event into requests to a receiver, and tells by the answers whether it arrived. */
+import type * as wire from '@claimcheck/core/api'
+import { retryAfterMs } from '@claimcheck/core/plugin'
+import { type Instant, VERDICTS } from '@claimcheck/core/rules'
+import type { OwnAddress } from '../../config/address.ts'
+import { type DeliveryFault, NO_FILTERS, type WebhookFilters, type WebhookFormat } from '../../storage/webhooks.ts'
+import { ALERT_FORMATS, type AlertFormat, alertBody, testAlert } from './alerts.ts'
+import { bodyOf, messageHeaders, testBody } from './message.ts'
+
+/** A target with its URL and secrets in clear. */
+export interface OpenTarget {
+  readonly workspaceId: string
+  readonly format: WebhookFormat
+  readonly url: string
+  readonly secrets: readonly string[]
+}
+
+export interface Message {
+  /** An id that stays the same at each try. */
+  readonly id: string
+  /** The event; undefined in a message by which an owner tries the receiver. */
+  readonly event: wire.Event | undefined
+}
+
+interface OutgoingRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** The beginning of the body. */
+  readonly text: string
+}
+
+/** Judges what became of a message. */
+export interface Judgement {
+  /** The kind of fault; null if the message arrived. */
+  readonly fault: DeliveryFault | null
+  /** The time that the receiver asks to be left alone. */
+  readonly retryAfterMs?: number | undefined
+}
+
+export interface Sending {
+  readonly target: OpenTarget
+  readonly message: Message
+  /** The time of this try. */
+  readonly at: Instant
+  /** This service's own address. */
+  readonly ownAddress: Pick<OwnAddress, 'origin' | 'url'>
+  /**
+   * Posts where only the status and `Retry-After` of the answer count, at a fraction of what `call` costs.
+   * @throws DestinationError
+   */
+  post(request: Omit<OutgoingRequest, 'method' | 'body'> & { readonly body: string }): Promise<Answer>
+  /**
+   * Sends a request through the guard of outgoing requests. All requests of one message share a time limit.
+   * @throws DestinationError
+   */
+  call(request: OutgoingRequest): Promise<Answer>
+}
+
+export interface Kind {
+  /** The shortest time between two messages to a receiver, from all hosts together; 0: it takes several at a time. */
+  readonly gapMs: number
+  /** Sends a message, which may take several requests. A message that is sent again must do no harm. */
+  send(sending: Sending): Promise<Judgement>
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503])
+
+const standard: Kind = {
+  gapMs: 0,
+  async send({ target: { url, secrets }, message: { id, event }, at, ownAddress, post }) {
+    const body = event ? bodyOf(event, ownAddress) : testBody(at)
+    const answer = await post({ url, headers: messageHeaders(id, secrets, body, at), body })
+    return { fault: faultOf(answer.status), retryAfterMs: waitOf(answer, at) }
+  },
+}
+
+/** The rules of a chat service, as patterns of a status, a blank and the beginning of a body. */
+interface ChatService {
+  readonly gapMs: number
+  /** The query that makes the service say whether it stored the message. */
+  readonly query?: Readonly<Record<string, string>>
+  readonly arrived: RegExp
+  /** Answers by which this address takes no message any more. */
+  readonly gone: RegExp
+  /** Answers by which the service never takes this message. */
+  readonly rejected: RegExp
+}
+
+const CHAT_SERVICES: Readonly<Record<AlertFormat, ChatService>> = {
+  // https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks and https://docs.slack.dev/apis/web-api/rate-limits
+  slack: { gapMs: 1000, arrived: /^200 ok$/, gone: /^(403|404|410) /, rejected: /^400 / },
+  // https://docs.discord.com/developers/resources/webhook. A channel takes 30 messages a minute.
+  discord: {
+    gapMs: 2000,
+    query: { wait: 'true' },
+    arrived: /^(200|204) /,
+    gone: /^(401|403|404|410) /,
+    rejected: /^400 /,
+  },
+  // https://developers.mattermost.com/integrate/webhooks/incoming. A proxy before it may answer 404 by itself, in no JSON.
+  mattermost: {
+    gapMs: 1000,
+    arrived: /^200 ok$/,
+    gone: /^400 .*"web\.incoming_webhook\.invalid\.app_error"|^(403|404) .*"status_code"/s,
+    rejected: /^400 /,
+  },
+  // https://learn.microsoft.com/connectors/teams: the trigger answers 202 before its workflow posts.
+  teams: {
+    gapMs: 1000,
+    arrived: /^202 /,
+    gone: /^(401|403|404|410) |^400 .*WorkflowTriggerIsNotEnabled/s,
+    rejected: /^400 /,
+  },
+}
+
+/** Makes the kind of a chat service. Its address alone gives the right to post, so that nothing is signed. */
+function chat(format: AlertFormat): Kind {
+  const { gapMs, query = {}, arrived, gone, rejected } = CHAT_SERVICES[format]
+  return {
+    gapMs,
+    async send({ target: { workspaceId, url }, message: { id, event }, at, ownAddress, call }) {
+      const own = ownAddress.url()
+      const body = event ? alertBody(format, event, workspaceId, own) : testAlert(format, workspaceId, own)
+      const address = new URL(url)
+      for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value)
+      const headers = { ...JSON_TYPE, 'webhook-id': id }
+      const answer = await call({ url: address.href, method: 'POST', headers, body })
+      const said = `${answer.status} ${answer.text.trim()}`
+      if (arrived.test(said)) return { fault: null }
+      if (gone.test(said)) return { fault: 'gone' }
+      if (rejected.test(said)) return { fault: 'rejected' }
+      // A page that answers 200 to everything is no chat service.
+      return { fault: faultOf(answer.status) ?? 'bad_answer', retryAfterMs: waitOf(answer, at) }
+    },
+  }
+}
+
+const KINDS: Readonly<Record<WebhookFormat, Kind>> = {
+  standard,
+  slack: chat('slack'),
+  discord: chat('discord'),
+  mattermost: chat('mattermost'),
+  teams: chat('teams'),
+}
+
+export function kindOf(format: WebhookFormat): Kind {
+  return KINDS[format]
+}
+
+/** Tells whether a format is read by people. */
+export function isAlert(format: WebhookFormat): format is AlertFormat {
+  return (ALERT_FORMATS as readonly WebhookFormat[]).includes(format)
+}
+
+const ALERTING: WebhookFilters = {
+  ...NO_FILTERS,
+  types: ['claim.decided', 'connection.failing', 'connection.recovered', 'connection.expiring'],
+  verdicts: VERDICTS.filter((verdict) => verdict !== 'verified'),
+}
+
+/** Returns the filters that a new webhook has before its owner chooses others. People are told of what is not as it should be. */
+export function usualFilters(format: WebhookFormat): WebhookFilters {
+  return isAlert(format) ? ALERTING : NO_FILTERS
+}
+
+function faultOf(status: number): DeliveryFault | null {
+  if (status >= 200 && status < 300) return null
+  if (status === 410) return 'gone'
+  // A redirect is not followed: its receiver never got the approval of an owner.
+  return status >= 300 && status < 400 ? 'redirect' : 'status'
+}
+
+/** Reads the time to wait from `Retry-After`, and from Discord's `retry_after`, in seconds with a fraction. */
+function waitOf({ status, headers, text }: Answer, at: Instant): number | undefined {
+  if (!ASKS_TO_WAIT.has(status)) return undefined
+  const [, seconds = '0'] = /"retry_after"\s*:\s*(\d+(?:\.\d+)?)/.exec(text) ?? []
+  const waits = [retryAfterMs(headers, at) ?? 0, Math.ceil(Number(seconds) * 1000)].filter((wait) => wait > 0)
+  return waits.length > 0 ? Math.max(...waits) : undefined
+}
