@@ -54,18 +54,22 @@ export interface Arrivals {
   readonly isThere: boolean | undefined
 }
 
-/** Finds when an issue came into the claimed state. */
-export function arrivalsOf(issue: Issue, params: Params): Arrivals {
+/**
+ * Finds when an issue came into the claimed state.
+ * @param isRefiled tells of a time whether a status that it came into then may have been of another category than now: no history tells that
+ */
+export function arrivalsOf(issue: Issue, params: Params, isRefiled: (at: LogTime) => boolean): Arrivals {
   const { changes, status, createdAt, mayHideFirst = false } = issue
   const holds = (one: string | undefined) => isClaimed(one, issue, params)
   const leavings = leavingsOf(changes, holds)
   const arrivals = changes.flatMap((change, index): Arrival[] => {
     const [before, after] = [holds(change.from), holds(change.to)]
-    if (after === false) return []
+    const mayHaveHeld = params.status === undefined && isRefiled(change.at)
+    if (after === false && !mayHaveHeld) return []
     const differs = differencesOf(change, params)
     const isUntold = PARTS.some((part) => params[part] !== undefined && partOf(change, part) === undefined)
     // A change within the claimed category is no coming into it, though the claim may mean it.
-    const isOpen = differs.length === 0 && (before !== false || after === undefined || isUntold)
+    const isOpen = after === false || (differs.length === 0 && (before !== false || after === undefined || isUntold))
     if (before === true && !isOpen) return []
     return [{ change, left: leavings[index + 1], differs, isOpen }]
   })

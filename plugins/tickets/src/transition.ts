@@ -23,6 +23,9 @@ export type ReadIssue = (claim: Claim<Params>, context: CheckContext, reads: Rea
 /** Limit of the stays of one observation. */
 const MOST_STAYS = 8
 
+/** The time between a change and the first look in which nobody is expected to file the status under another category. */
+const REFILED_MS = 15 * 60_000
+
 /** Reports an issue. @throws DestinationError `ambiguous_claim` for another issue than earlier, or a category that was changed */
 export function report(
   issue: Issue,
@@ -31,10 +34,15 @@ export function report(
   reads: Reads,
 ): Observation<Facts> {
   requireSame(issue, claim.params, previous)
-  const { arrivals, doubts, isThere } = arrivalsOf(issue, claim.params)
   const behindMs = clockBehindMs(reads.headers(), now())
   // By the tracker's own clock, which its history is dated by: without its time, any entry may be of the window.
   const from = windowStart(claim, profile.removedWithinMs) - Math.max(behindMs ?? Number.POSITIVE_INFINITY, 0)
+  const unwatchedUntil = (previous[0]?.sentAt ?? now()) - REFILED_MS
+  const { arrivals, doubts, isThere } = arrivalsOf(
+    issue,
+    claim.params,
+    (at) => at.notAfter >= from && at.notAfter < unwatchedUntil,
+  )
   // An issue that is elsewhere now left by a change that the history does not tell.
   const isTold = ({ left, isOpen }: Arrival) => !isOpen && (left !== undefined || isThere === true)
   const open = [...doubts, ...arrivals.filter((one) => !isTold(one)).map(doubtOf)]

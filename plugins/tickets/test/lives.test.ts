@@ -268,6 +268,13 @@ t.test('statuses that were deleted, or changed their category', async (t) => {
   }
   const at = { 0: moved('review', -1000), [MINUTE]: changed }
   t.equal((await live(t, 'cloud', { at })).verdict, 'unverifiable', 'nobody moved the issue')
+  // It was moved to review, which was filed under done, and is no longer: the looks begin after that.
+  const late = { at: { 0: moved('review', -1000) }, submittedAfterMs: 40 * MINUTE }
+  for (const kind of KINDS) {
+    t.equal((await live(t, kind, late)).verdict, 'unverifiable', `${kind}: review may have been filed under done`)
+    const params = { status: idOf(PROVIDERS[kind].provider, 'done') }
+    t.equal((await live(t, kind, { ...late, params })).verdict, 'failed', `${kind}: another status`)
+  }
 })
 
 t.test('changes that Linear writes into one entry', async (t) => {
