@@ -221,7 +221,7 @@ t.test('what checks may read is not what webhooks may call, and neither is the o
     const before = arrived()
     await claimcheck.webhooks.send(
       { workspaceId, format: 'standard', url, secrets: [] },
-      { id: 'msg_1', event: undefined },
+      { id: 'msg_1', event: undefined, more: 0 },
     )
     t.equal(arrived() > before, calls)
   }

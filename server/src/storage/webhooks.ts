@@ -101,6 +101,8 @@ export const webhookDeliveries = table('webhook_deliveries', ['id'], {
   type: text<EventType>('type'),
   /** The subject of the event: a delivery waits for the earlier ones of its subject to its target. */
   subject: text('subject'),
+  /** A keyed hash of what makes the event like others, which are told in one message; null where each is told. */
+  likeness: nullable(text('likeness')),
   state: text<DeliveryState>('state'),
   attempts: integer('attempts'),
   /** The first try since the delivery was made, sent again or switched on: retries end some time after it. */
@@ -243,6 +245,13 @@ export function webhookReads(db: Db) {
         WHERE webhook_deliveries.state = 'waiting' AND webhook_targets.state <> 'removed'`)
       return { count: Number(row!.count), since: row!.since === null ? null : Number(row!.since) }
     },
+    /** Finds when the last delivery of each of these likenesses is or was due at a target. */
+    async lastDue(targetId: string, likenesses: readonly string[]): Promise<Map<string, Instant>> {
+      const sql = `SELECT likeness, MAX(due_at) AS due_at FROM webhook_deliveries
+        WHERE target_id = ? AND likeness IN ${texts} GROUP BY likeness`
+      const rows = await db.query(sql, [targetId, JSON.stringify(likenesses)])
+      return new Map(rows.map((row) => [String(row.likeness), Number(row.due_at)]))
+    },
     /** Counts the waiting deliveries of each of these targets that has any. */
     async waitingAt(targetIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
       const sql = `SELECT target_id, COUNT(*) AS count FROM webhook_deliveries
@@ -311,6 +320,15 @@ export function webhookWrites(db: Db) {
       const some = `SELECT id FROM webhook_deliveries WHERE target_id = ? AND ${SENDABLE} ORDER BY due_at, event_number LIMIT ? ${forUpdateSkipLocked}`
       const sql = `UPDATE webhook_deliveries SET leased_until = ? WHERE id IN (${some}) RETURNING ${webhookDeliveries.names}`
       return (await db.query(sql, [leaseEnd, targetId, now, now, limit])).map(webhookDeliveries.read)
+    },
+    /** Leases deliveries that are like a leased one and due as well, for the same time. */
+    async leaseLike(leased: DeliveryRow, now: Instant, limit: number): Promise<DeliveryRow[]> {
+      const { id, targetId, likeness, leasedUntil } = leased
+      if (likeness === null) return []
+      const some = `SELECT id FROM webhook_deliveries WHERE target_id = ? AND likeness = ? AND id <> ? AND ${SENDABLE}
+        ORDER BY due_at, event_number LIMIT ? ${forUpdateSkipLocked}`
+      const sql = `UPDATE webhook_deliveries SET leased_until = ? WHERE id IN (${some}) RETURNING ${webhookDeliveries.names}`
+      return (await db.query(sql, [leasedUntil, targetId, likeness, id, now, now, limit])).map(webhookDeliveries.read)
     },
     /**
      * Stores the outcomes of tries. A delivery that arrived by another try, or whose target was removed, stays as it is, and one that another host has

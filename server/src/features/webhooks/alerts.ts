@@ -18,6 +18,12 @@ interface Alert {
   readonly link: { readonly text: string; readonly url: string }
 }
 
+/** An event, and the number of others like it that are told with it. */
+interface Told {
+  readonly event: wire.Event
+  readonly more: number
+}
+
 const LONGEST = 200
 
 /** Writes the body of an alert for one service. */
@@ -37,8 +43,10 @@ export const ALERT_FORMATS = Object.keys(FORMATS) as readonly AlertFormat[]
  * Writes an event as the body of a message to a chat service.
  * @param own this service's own address, without a slash at the end
  */
-export function alertBody(format: AlertFormat, event: wire.Event, workspaceId: string, own: string): string {
-  return JSON.stringify(FORMATS[format](alertOf(event, workspaceId, own)))
+export function alertBody(format: AlertFormat, { event, more }: Told, workspaceId: string, own: string): string {
+  const alert = alertOf(event, workspaceId, own)
+  const title = more > 0 ? `${alert.title} And ${more.toLocaleString('en')} more like it.` : alert.title
+  return JSON.stringify(FORMATS[format]({ ...alert, title }))
 }
 
 /** Writes the message that tries a receiver. */

@@ -18,6 +18,8 @@ export interface Leased {
   readonly count: number
   readonly target: WebhookTargetRow
   readonly rows: readonly DeliveryRow[]
+  /** Deliveries that are told with the first row, and share what becomes of it. */
+  readonly joined: readonly DeliveryRow[]
 }
 
 /** A delivery after a try; without one, it was not sent after all. */
@@ -66,6 +68,7 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
     return ({ workspaceId, eventNumber }) => read.get(keyOf(workspaceId, eventNumber))
   }
 
+  /** Opens a target; undefined where its secret key is missing. */
   function open(target: WebhookTargetRow): OpenTarget | undefined {
     try {
       return webhooks.openTarget(target)
@@ -79,11 +82,12 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
     row: DeliveryRow,
     target: OpenTarget | undefined,
     event: wire.Event | undefined,
+    more: number,
   ): Promise<Ended> {
     if (event === undefined) return { row, tried: expired(row) }
     const at = now()
     const outcome: Try = target
-      ? await webhooks.send(target, { id: row.id, event }, aborted.signal)
+      ? await webhooks.send(target, { id: row.id, event, more }, aborted.signal)
       : { status: null, durationMs: 0, fault: 'unreadable', retryAfterMs: undefined }
     if (aborted.signal.aborted && outcome.status === null) return { row }
     lanes.note(row.targetId, outcome.fault === null)
@@ -91,16 +95,24 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
   }
 
   /** Sends on one lane. What it does not begin soon, or after a failure, is given back. */
-  async function drive(rows: readonly DeliveryRow[], target: OpenTarget | undefined, eventOf: EventOf): Promise<void> {
+  async function drive(
+    rows: readonly DeliveryRow[],
+    joined: readonly DeliveryRow[],
+    target: OpenTarget | undefined,
+    eventOf: EventOf,
+  ): Promise<void> {
     const begun = performance.now()
     for (const [index, row] of rows.entries()) {
       const isLate = performance.now() - begun > LANE_MS
       const goesOn = !isEnding && (index === 0 || !(isLate || lanes.isFailing(row.targetId)))
-      ended.push(goesOn ? await attempt(row, target, eventOf(row)) : { row })
+      const told = index === 0 ? joined : []
+      const one = goesOn ? await attempt(row, target, eventOf(row), told.length) : { row }
+      ended.push(one, ...told.map((other) => likewise(other, one)))
     }
   }
 
   return {
+    open,
     /** Deliveries that ended, until `forget`. */
     ended: (): readonly Ended[] => [...ended],
     forget(count: number): void {
@@ -109,17 +121,17 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
     /** Begins to send. */
     async start(leased: readonly Leased[]): Promise<void> {
       const eventOf = await readEvents(leased.flatMap(({ rows }) => rows)).catch((error: unknown) => {
-        for (const { lane, count, rows } of leased) {
-          ended.push(...rows.map((row) => ({ row })))
+        for (const { lane, count, rows, joined } of leased) {
+          ended.push(...[...rows, ...joined].map((row) => ({ row })))
           lanes.release(lane, count)
         }
         throw error
       })
-      for (const { lane, count, target, rows } of leased) {
+      for (const { lane, count, target, rows, joined } of leased) {
         const opened = open(target)
         for (let index = 0; index < count; index++) {
           const own = rows.filter((_, position) => position % count === index)
-          const driving = drive(own, opened, eventOf).finally(() => {
+          const driving = drive(own, index === 0 ? joined : [], opened, eventOf).finally(() => {
             lanes.release(lane)
             running.delete(driving)
             freed()
@@ -136,4 +148,11 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
       await Promise.all(running)
     },
   }
+}
+
+/** Ends a delivery that was told with another one as that one ended. One that had nothing to tell says nothing of others. */
+function likewise(row: DeliveryRow, { tried, ...ended }: Ended): Ended {
+  if (!tried || tried.fault === 'expired') return { row }
+  const firstAt = row.firstAt ?? tried.firstAt
+  return { ...ended, row, tried: { ...tried, id: row.id, attempts: row.attempts + 1, firstAt } }
 }

@@ -20,6 +20,8 @@ export interface Message {
   readonly id: string
   /** The event; undefined in a message by which an owner tries the receiver. */
   readonly event: wire.Event | undefined
+  /** The number of other events like this one, which are told by this message alone. */
+  readonly more: number
 }
 
 interface OutgoingRequest {
@@ -66,6 +68,8 @@ export interface Sending {
 export interface Kind {
   /** The shortest time between two messages to a receiver, from all hosts together; 0: it takes several at a time. */
   readonly gapMs: number
+  /** True if claims that are like one another within an hour are told in one message. */
+  readonly gathers: boolean
   /** Sends a message, which may take several requests. A message that is sent again must do no harm. */
   send(sending: Sending): Promise<Judgement>
 }
@@ -75,6 +79,7 @@ const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503])
 
 const standard: Kind = {
   gapMs: 0,
+  gathers: false,
   async send({ target: { url, secrets }, message: { id, event }, at, ownAddress, post }) {
     const body = event ? bodyOf(event, ownAddress) : testBody(at)
     const answer = await post({ url, headers: messageHeaders(id, secrets, body, at), body })
@@ -126,9 +131,10 @@ function chat(format: AlertFormat): Kind {
   const { gapMs, query = {}, arrived, gone, rejected } = CHAT_SERVICES[format]
   return {
     gapMs,
-    async send({ target: { workspaceId, url }, message: { id, event }, at, ownAddress, call }) {
+    gathers: true,
+    async send({ target: { workspaceId, url }, message: { id, event, more }, at, ownAddress, call }) {
       const own = ownAddress.url()
-      const body = event ? alertBody(format, event, workspaceId, own) : testAlert(format, workspaceId, own)
+      const body = event ? alertBody(format, { event, more }, workspaceId, own) : testAlert(format, workspaceId, own)
       const address = new URL(url)
       for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value)
       const headers = { ...JSON_TYPE, 'webhook-id': id }

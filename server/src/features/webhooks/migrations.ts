@@ -6,6 +6,7 @@ export const webhookMigrations = {
   '022-webhooks': { up },
   '024-webhook-deliveries': { up: addIndex },
   '026-webhook-formats': { up: addFormats },
+  '027-webhook-likeness': { up: addLikeness },
 }
 
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
@@ -79,4 +80,14 @@ async function addFormats(db: MigrationDb): Promise<void> {
   await db.schema.alterTable('webhook_targets', (table) => {
     table.text('format').notNullable().defaultTo('standard')
   })
+}
+
+/** Adds what makes deliveries like others. */
+async function addLikeness(db: MigrationDb): Promise<void> {
+  await db.schema.alterTable('webhook_deliveries', (table) => {
+    table.text('likeness')
+  })
+  await db.raw(
+    'CREATE INDEX webhook_deliveries_likeness ON webhook_deliveries (target_id, likeness, due_at) WHERE likeness IS NOT NULL',
+  )
 }

@@ -1,8 +1,9 @@
 /** Finds the deliveries that new events become. Nothing is written: a plan holds while its target has reached no other event. */
 import type { EventRow } from '../../storage/events.ts'
 import type { Reads } from '../../storage/storage.ts'
-import type { WebhookTargetRow } from '../../storage/webhooks.ts'
+import type { ClaimTraits, WebhookTargetRow } from '../../storage/webhooks.ts'
 import { fits, needsTraits } from './filters.ts'
+import { kindOf } from './kinds.ts'
 
 // The transaction that stores a round of plans is short: claims wait for it on SQLite.
 const MOST_TARGETS = 20
@@ -16,6 +17,8 @@ export interface Plan {
   readonly from: number
   readonly to: number
   readonly events: readonly EventRow[]
+  /** What is known of the claims among them, by their ids. */
+  readonly traits: ReadonlyMap<string, ClaimTraits>
 }
 
 export interface Plans {
@@ -55,7 +58,7 @@ async function planOf(
   const isMore = rows.length === mostEvents
   const last = rows.at(-1)?.number ?? 0
   const to = isMore ? last : Math.max(last, head)
-  const decided = targets.some(({ filters }) => needsTraits(filters))
+  const decided = targets.some(({ filters, format }) => needsTraits(filters) || kindOf(format).gathers)
     ? rows.filter(({ type }) => type === 'claim.decided').map(({ subject }) => subject)
     : []
   const traits = await read.webhooks.claimTraits(decided)
@@ -63,7 +66,7 @@ async function planOf(
     .filter(({ reached }) => reached < to)
     .map(({ id, reached, filters }) => {
       const events = rows.filter((row) => row.number > reached && fits(filters, row, traits.get(row.subject)))
-      return { workspaceId, targetId: id, from: reached, to, events }
+      return { workspaceId, targetId: id, from: reached, to, events, traits }
     })
   return { plans, isMore }
 }

@@ -3,14 +3,16 @@
  * killed host was sending is sent again when its lease ends: receivers get everything at least once.
  */
 
+import type { Instant } from '@claimcheck/core/rules'
 import { newId } from '../../base/ids.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { DeliveryFault, DeliveryRow, WebhookTargetRow } from '../../storage/webhooks.ts'
 import { createDriving, type DrivingParts, type Ended, type Leased } from './driving.ts'
 import { kindOf } from './kinds.ts'
 import { createLanes, LANES_OF_TARGET, type Lane } from './lanes.ts'
+import { likenessOf } from './likeness.ts'
 import { MOST_EVENTS, type Plan, planDeliveries } from './planning.ts'
-import { LONGEST_QUIET_MS } from './schedule.ts'
+import { dueAfter, LONGEST_QUIET_MS } from './schedule.ts'
 import { switchedOff } from './webhooks.ts'
 
 /** The outcomes of a try. */
@@ -21,6 +23,8 @@ export type Outcome = (typeof OUTCOMES)[number]
 const LEASE_MS = 30_000
 /** Faults of one delivery, which say nothing of its receiver. */
 const NOT_THE_RECEIVER: ReadonlySet<DeliveryFault> = new Set(['expired', 'unreadable', 'rejected'])
+/** The most deliveries that are told with another one. */
+const MOST_JOINED = 1000
 /** Deliveries that a lane gets at once; of a failing target, one. */
 const LOAD = 5
 
@@ -78,15 +82,34 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
     }
   }
 
+  /** Finds what the events of a plan are like, and when each is told: an hour after one like it. */
+  async function withLikeness(tx: Writes, { events, traits }: Plan, target: WebhookTargetRow, at: Instant) {
+    const key = kindOf(target.format).gathers ? driving.open(target)?.secrets[0] : undefined
+    const likenesses = events.map(({ subject }) => {
+      const claim = traits.get(subject)
+      return key !== undefined && claim ? likenessOf(key, claim) : null
+    })
+    const known = likenesses.filter((likeness) => likeness !== null)
+    const last = known.length > 0 ? await tx.webhooks.lastDue(target.id, known) : new Map<string, Instant>()
+    return events.map((event, index) => {
+      const likeness = likenesses[index]!
+      const dueAt = dueAfter(likeness === null ? undefined : last.get(likeness), at)
+      if (likeness !== null) last.set(likeness, dueAt)
+      return { event, likeness, dueAt }
+    })
+  }
+
   /** Stores the deliveries of a plan, unless another host was faster or the target is off. */
-  async function insert(tx: Writes, { targetId, from, to, events }: Plan, targets: Targets): Promise<void> {
+  async function insert(tx: Writes, plan: Plan, targets: Targets): Promise<void> {
+    const { targetId, from, to } = plan
     const target = targets.get(targetId)
     if (target?.state !== 'on' || target.reached !== from) return
     const at = now()
-    const rows = events.map(({ workspaceId, number, type, subject }): DeliveryRow => {
+    const timed = await withLikeness(tx, plan, target, at)
+    const rows = timed.map(({ event: { workspaceId, number, type, subject }, likeness, dueAt }): DeliveryRow => {
       const last = { firstAt: null, leasedUntil: null, triedAt: null, status: null, durationMs: null, fault: null }
-      const event = { workspaceId, targetId, eventNumber: number, type, subject }
-      return { id: newId('msg_', at), ...event, state: 'waiting', attempts: 0, dueAt: at, createdAt: at, ...last }
+      const event = { workspaceId, targetId, eventNumber: number, type, subject, likeness }
+      return { id: newId('msg_', at), ...event, state: 'waiting', attempts: 0, dueAt, createdAt: at, ...last }
     })
     await tx.webhooks.insertDeliveries(rows)
     await tx.webhooks.reach(targetId, to)
@@ -96,12 +119,15 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
     const target = targets.get(lane.targetId)
     const at = now()
     if (target?.state !== 'on' || (target.quietUntil ?? 0) > at) return []
-    const { gapMs } = kindOf(target.format)
+    const { gapMs, gathers } = kindOf(target.format)
     const most = lanes.isFailing(target.id) || gapMs > 0 ? 1 : count * LOAD
     const rows = await tx.webhooks.lease(target.id, at, at + LEASE_MS, most)
     // The locked row keeps the gap for all hosts.
     if (rows.length > 0 && gapMs > 0) await tx.webhooks.keepQuiet(target.id, at + gapMs)
-    return rows.length > 0 ? [{ lane, count: Math.min(count, rows.length), target, rows }] : []
+    const [first] = rows
+    if (!first) return []
+    const joined = gathers ? await tx.webhooks.leaseLike(first, at, MOST_JOINED) : []
+    return [{ lane, count: Math.min(count, rows.length), target, rows, joined }]
   }
 
   /** Takes lanes for targets that have something to send, those of payers first who have few. */

@@ -16,6 +16,15 @@ export const GIVE_UP_MS = 72 * HOUR_MS
 /** The longest time for which a receiver may ask to be left alone. */
 export const LONGEST_QUIET_MS = LONGEST_GAP_MS
 
+/** The time within which deliveries that are like one another are told in one message. */
+const LIKE_MS = HOUR_MS
+
+/** Says when a new delivery is due. @param last the time when the last one like it is or was due, if there is any */
+export function dueAfter(last: Instant | undefined, at: Instant): Instant {
+  if (last === undefined || last <= at - LIKE_MS) return at
+  return last > at ? last : last + LIKE_MS
+}
+
 /** Applies a try to a delivery. @param random between 0 and 1 */
 export function afterTry(
   row: DeliveryRow,

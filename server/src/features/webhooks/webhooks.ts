@@ -239,7 +239,7 @@ export function createWebhooks(parts: WebhookParts) {
     /** Sends a test message now, once, and tells what became of it. @throws ServiceError `not_found` */
     async test(id: string, workspaceId: string, by: Acting): Promise<Try> {
       const row = await require(id, workspaceId)
-      const tried = await send(openTarget(row), { id: newId('msg_', now()), event: undefined })
+      const tried = await send(openTarget(row), { id: newId('msg_', now()), event: undefined, more: 0 })
       const { status, fault } = tried
       await storage.write(async (tx) => record(tx, 'webhook.tested', row, by, { status, fault }))
       return tried

@@ -138,6 +138,7 @@ async function fillEvents(tx: Writes, text: string): Promise<void> {
     status: 500,
     durationMs: 7,
     fault: 'status',
+    likeness: text,
   } as const
   const waits = { type: 'connection.failing', state: 'waiting', attempts: 1, dueAt: NOON, createdAt: NOON } as const
   await tx.webhooks.insertDeliveries([{ ...delivery, ...waits, ...tried }])

@@ -53,8 +53,8 @@ function textsOf(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
 }
 /** The body of an alert, which the service takes. */
-function sent(format: AlertFormat, event: Event) {
-  const body = alertBody(format, event, 'ws_1', ORIGIN)
+function sent(format: AlertFormat, event: Event, more = 0) {
+  const body = alertBody(format, { event, more }, 'ws_1', ORIGIN)
   t.strictSame(refusals(format, body), [])
   return JSON.parse(body)
 }
@@ -103,6 +103,7 @@ for (const format of ALERT_FORMATS) {
       )
     }
     t.match(textsOf(sent(format, decided())).join('\n'), /acme\/api/, 'a usual target is readable')
+    t.match(textsOf(sent(format, decided(), 1234)).join('\n'), / And 1,234 more like it\./)
     t.match(testAlert(format, 'ws_1', ORIGIN), /This is a test/)
   })
 

@@ -46,7 +46,7 @@ async function begin(t: Test, { status, body, headers }: Answer) {
   const to = (format: WebhookFormat, event: Event | undefined) =>
     send(
       { workspaceId: 'ws_1', format, url: `http://${host}/hooks/T0/B0?key=s3cret`, secrets: [secret] },
-      { id: 'msg_1', event },
+      { id: 'msg_1', event, more: 0 },
     )
   return { got, secret, to }
 }

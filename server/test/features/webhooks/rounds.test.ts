@@ -13,6 +13,7 @@ import type { EventRow, NewEvent } from '@claimcheck/server/storage/events'
 import { type DeliveryRow, NO_FILTERS, type WebhookFormat } from '@claimcheck/server/storage/webhooks'
 import t, { type Test } from 'tap'
 import { query } from '../../../../test/support/sql.ts'
+import { claimNumber } from '../../support/claim-row.ts'
 import { DIALECTS, newDatabase, opened } from '../../support/databases.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
@@ -450,3 +451,55 @@ t.test('a message that its service never takes is given up at once, and switches
   ])
   t.match(await webhooks.list(), [{ state: 'on' }])
 })
+
+for (const dialect of DIALECTS) {
+  t.test(
+    `on ${dialect}, a chat hears of claims that are like one another once an hour, a program of each`,
+    async (t) => {
+      const { add, happen, host, deliveries, clock, storage, got } = await begin(t, dialect)
+      await add('chat', 'ws_1', {}, { format: 'slack' })
+      await add('program')
+      const claims = ['a1', 'a2', 'b1', 'a3', 'a4', 'a5'].map((claimId, number) =>
+        claimNumber(number, {
+          claimId,
+          agentId: claimId.startsWith('a') ? 'ann' : 'ben',
+          state: 'decided',
+          verdict: 'failed',
+        }),
+      )
+      await storage.write(async (tx) => void (await tx.claims.insertNew(claims)))
+      const told: string[] = []
+      let isDown = false
+      const one = await host((message, { format }) => {
+        if (isDown) return REFUSED
+        if (format === 'slack') told.push(`${subjectOf(message)} ${message.more}`)
+        return ARRIVED
+      })
+      const pass = async (ms: number) => {
+        clock.now += ms
+        await settle(one)
+      }
+      await happen(['a1', 'a2', 'b1'])
+      for (let second = 0; second < 5; second++) await pass(1000)
+      t.strictSame(told.toSorted(), ['a1 0', 'b1 0'], 'the first of each at once')
+      t.equal(got.filter((one) => one.startsWith('/program')).length, 3)
+      await happen(['a3', 'a4'])
+      await pass(30 * MINUTE_MS)
+      t.equal(told.length, 2)
+      isDown = true
+      await pass(30 * MINUTE_MS)
+      isDown = false
+      await pass(MINUTE_MS)
+      t.strictSame(told.slice(2), ['a2 2'], 'and the others in one message, also after a try that failed')
+      const rows = (await deliveries()).filter(({ likeness }) => likeness !== null)
+      t.ok(rows.every(({ state }) => state === 'delivered'))
+      t.equal(new Set(rows.map(({ likeness }) => likeness)).size, 2)
+      t.notMatch(JSON.stringify(rows), /ann|ben/, 'the agent is not stored')
+      await happen(['a5'])
+      await pass(0)
+      t.equal(told.length, 3, 'the hour began again')
+      await pass(61 * MINUTE_MS)
+      t.strictSame(told.slice(3), ['a5 0'])
+    },
+  )
+}

@@ -13,6 +13,7 @@ const ROW: DeliveryRow = {
   eventNumber: 1,
   type: 'claim.decided',
   subject: 'clm_1',
+  likeness: null,
   state: 'waiting',
   attempts: 0,
   firstAt: null,
