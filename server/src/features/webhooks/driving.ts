@@ -151,8 +151,8 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
 }
 
 /** Ends a delivery that was told with another one as that one ended. One that had nothing to tell says nothing of others. */
-function likewise(row: DeliveryRow, { tried, ...ended }: Ended): Ended {
+function likewise(row: DeliveryRow, { tried }: Ended): Ended {
   if (!tried || tried.fault === 'expired') return { row }
   const firstAt = row.firstAt ?? tried.firstAt
-  return { ...ended, row, tried: { ...tried, id: row.id, attempts: row.attempts + 1, firstAt } }
+  return { row, tried: { ...tried, id: row.id, attempts: row.attempts + 1, firstAt } }
 }

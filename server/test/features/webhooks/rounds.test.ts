@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Event } from '@claimcheck/core/api'
 import { openSecrets } from '@claimcheck/server/base/secrets'
-import type { Message, OpenTarget } from '@claimcheck/server/features/webhooks/kinds'
+import { type Message, type OpenTarget, usualFilters } from '@claimcheck/server/features/webhooks/kinds'
 import { createRounds } from '@claimcheck/server/features/webhooks/rounds'
 import type { Try } from '@claimcheck/server/features/webhooks/sender'
 import { createWebhooks } from '@claimcheck/server/features/webhooks/webhooks'
@@ -503,3 +503,23 @@ for (const dialect of DIALECTS) {
     },
   )
 }
+
+t.test('a chat hears of a connection that fails and recovers, in this order, without any mail', async (t) => {
+  const { add, happen, host, got, clock } = await begin(t)
+  const { types, verdicts } = usualFilters('slack')
+  await add('chat', 'ws_1', { types, verdicts }, { format: 'slack' })
+  const heard: string[] = []
+  const one = await host(({ event }) => {
+    heard.push(event!.type)
+    return ARRIVED
+  })
+  await happen(['conn_1'], 'ws_1', 'connection.failing')
+  await happen(['conn_1'], 'ws_1', 'connection.recovered')
+  await happen(['1'], 'ws_1', 'anchor.landed')
+  for (let second = 0; second < 4; second++) {
+    await settle(one)
+    clock.now += 1000
+  }
+  t.strictSame(heard, ['connection.failing', 'connection.recovered'])
+  t.equal(got.length, 2)
+})
