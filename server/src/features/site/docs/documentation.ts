@@ -1,4 +1,4 @@
-/** The documentation of one installation: every page, rendered once, with its neighbours and its part of the search index. */
+/** The documentation of one installation: every page, rendered once, with its neighbours. */
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path/posix'
 import type { HostConfig } from '../../../config/config.ts'
@@ -9,12 +9,13 @@ import { publicPaths } from '../../../web/paths.ts'
 import { apiPages, type OpenApi } from './api/api-pages.ts'
 import { CHAPTERS } from './contents.ts'
 import { type Rendered, renderMarkdown } from './markdown.tsx'
-import { searchIndex } from './search-index.ts'
 
 export interface DocsPage extends Rendered {
   /** The page's path below the documentation, such as `concepts`. */
   readonly path: string
   readonly href: string
+  /** Words by which people search for the page, and which are not its title's. */
+  readonly keywords: string
 }
 
 export type Documentation = ReturnType<typeof readDocumentation>
@@ -24,12 +25,15 @@ interface Source {
   readonly path: string
   readonly file: string
   readonly text: string
+  readonly keywords?: string
   /** True if the authors of plugins wrote the page, whose links then lead nowhere else. */
   readonly isForeign?: boolean
 }
 
 /** The address of the service in the files of the repository. */
 const EXAMPLE_ADDRESS = 'http://localhost:8080'
+
+const API_KEYWORDS = 'rest, endpoints, pagination, cursor, openapi, http, curl'
 
 const ACTIONS = 'server/docs/actions'
 
@@ -59,11 +63,11 @@ export function readDocumentation({
         return { path: `actions/${action}`, file: `${ACTIONS}/${action}.md`, text: actionPage(one), isForeign: true }
       }),
     ],
-    api: () => apiPages(openApi, address),
+    api: (): Source[] => apiPages(openApi, address),
   }
-  const read = ({ path, file, url }: Omit<Page, 'chapter'>): Source => {
+  const read = ({ path, file, url, keywords = '' }: Omit<Page, 'chapter'> & Pick<Source, 'keywords'>): Source => {
     const text = readFileSync(url, 'utf8').replaceAll(EXAMPLE_ADDRESS, address)
-    return { path, file, text: inCommandLineOf(text, config) }
+    return { path, file, keywords, text: inCommandLineOf(text, config) }
   }
   const sources = CHAPTERS.map(({ title, about, pages }) => ({
     title,
@@ -82,6 +86,7 @@ export function readDocumentation({
       (source): DocsPage => ({
         path: source.path,
         href: docsHref(source.path),
+        keywords: source.path === 'api' ? API_KEYWORDS : (source.keywords ?? ''),
         ...renderMarkdown(source.text, (link) => hrefOf(source, link, paths)),
       }),
     ),
@@ -91,14 +96,7 @@ export function readDocumentation({
     chapters,
     /** The pages by their path. */
     pages: new Map(pages.map((page) => [page.path, page])),
-    search: searchIndex(explainedFirst(pages)),
   }
-}
-
-/** Sorts pages so that among equal finds of a search one that explains a name comes before the reference, which repeats every name. */
-function explainedFirst(pages: readonly DocsPage[]): DocsPage[] {
-  const isReference = ({ path }: DocsPage) => path.startsWith('api/')
-  return [...pages.filter((page) => !isReference(page)), ...pages.filter(isReference)]
 }
 
 function docsHref(path: string): string {

@@ -9,6 +9,7 @@ import type { SiteDependencies } from '../dependencies.ts'
 import type { OpenApi } from './api/api-pages.ts'
 import { MissingPage, OverviewPage, ReadPage } from './docs-page.tsx'
 import { type Documentation, readDocumentation } from './documentation.ts'
+import { searchIndex } from './search-index.ts'
 
 export function docsRoutes(
   app: App,
@@ -23,8 +24,8 @@ export function docsRoutes(
       address: ownAddress.url(),
     }),
   )
+  const search = once(() => searchIndex([...documentation().pages.values()]))
   const rendered = new Map<string, string>()
-  const search = once(() => JSON.stringify(documentation().search))
 
   /**
    * Renders a page once.
