@@ -32,7 +32,7 @@ export const hints = table('hints', ['claimId'], {
 })
 
 const addressWithProvider = extended(hintAddresses, { provider: text('provider') })
-const concerned = part(claims, 'claimId', 'target', 'params')
+const concerned = part(claims, 'claimId', 'target', 'params', 'submittedAt')
 
 export type HintAddressRow = RowOf<typeof hintAddresses>
 export type HintRow = RowOf<typeof hints>
@@ -49,15 +49,24 @@ export function hintReads(db: Db) {
     async addressOf(connectionId: string): Promise<HintAddressRow | undefined> {
       return selectRow(db, hintAddresses, 'WHERE connection_id = ?', [connectionId])
     },
-    /** Lists the newest claims that wait for one of these targets, in lower case, through a connection. */
+    /**
+     * Lists the newest claims that wait for one of these targets, in lower case, through a connection.
+     * @param after the claim after which to go on
+     */
     async concerned(
       { workspaceId, connectionId }: Pick<HintAddressRow, 'workspaceId' | 'connectionId'>,
       targets: readonly string[],
       limit: number,
+      after: Pick<ConcernedClaim, 'submittedAt' | 'claimId'> = { submittedAt: Number.MAX_SAFE_INTEGER, claimId: '' },
     ): Promise<ConcernedClaim[]> {
-      const rest = `WHERE verdict IS NULL AND workspace_id = ? AND connection_id = ? AND LOWER(target) IN ${db.dialect.texts}
-        ORDER BY submitted_at DESC, claim_id DESC LIMIT ?`
-      return selectRows(db, concerned, rest, [workspaceId, connectionId, JSON.stringify(targets), limit])
+      // Databases lower ASCII alone, or by their locale: where a target has other characters, the caller compares.
+      const isPlain = targets.every((target) => /^[ -~]*$/.test(target))
+      const names = isPlain ? ` AND LOWER(target) IN ${db.dialect.texts}` : ''
+      const rest = `WHERE verdict IS NULL AND workspace_id = ? AND connection_id = ?${names}
+        AND (submitted_at, claim_id) < (CAST(? AS bigint), ?) ORDER BY submitted_at DESC, claim_id DESC LIMIT ?`
+      const named = isPlain ? [JSON.stringify(targets)] : []
+      const bindings = [workspaceId, connectionId, ...named, after.submittedAt, after.claimId, limit]
+      return selectRows(db, concerned, rest, bindings)
     },
     async anyDue(now: Instant): Promise<boolean> {
       return (await db.query('SELECT 1 AS one FROM hints WHERE due_at <= ? LIMIT 1', [now])).length > 0

@@ -52,6 +52,14 @@ interface Judged {
   readonly rules: Rules | undefined
 }
 
+/** The outcome of a look on a hint. */
+export interface HintedLook {
+  /** The claim as it was stored; undefined where nothing was. */
+  readonly stored?: ClaimRow | undefined
+  /** The time until which a destination that refused the read asked to be left alone. */
+  readonly retryAt?: Instant | undefined
+}
+
 interface AdjudicationOptions {
   readonly storage: Storage
   readonly registry: Registry
@@ -179,20 +187,18 @@ export function createAdjudication({
   }
 
   /** Looks at a claim beside its schedule. */
-  async function lookOnHint(
-    claim: ClaimRow,
-    history: readonly CheckRecord[],
-    entry: Entry,
-  ): Promise<ClaimRow | undefined> {
+  async function lookOnHint(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry): Promise<HintedLook> {
     const { nextCheckAt, momentAt } = claim
     const seen = await read(claim, history, entry)
     const rules = await rulesFor(claim)
-    const record = seen && isRead(seen) && rules && hintedRecord(claim, seen)
+    if (seen && !isRead(seen)) return { retryAt: seen.failure.retryAt }
+    const record = seen && rules && hintedRecord(claim, seen)
     // A check of the schedule that is due by now must not find that the claim has changed.
-    if (!record || now() >= nextCheckAt! - HINT_MARGIN_MS) return undefined
+    if (!record || now() >= nextCheckAt! - HINT_MARGIN_MS) return {}
     const outcome = await judge({ claim, rules }, history, record)
     const isOpen = outcome && !outcome.decided
-    return outcome && store(isOpen ? { ...outcome, next: { at: nextCheckAt!, momentAt: momentAt! } } : outcome)
+    if (!outcome) return {}
+    return { stored: await store(isOpen ? { ...outcome, next: { at: nextCheckAt!, momentAt: momentAt! } } : outcome) }
   }
 
   async function read(
@@ -330,9 +336,9 @@ export function createAdjudication({
       track(claim.claimId, advance(claim, history, entry)),
     /**
      * Looks once at a claim whose next check is not due yet, as it was admitted, and stores what the look saw, if that counts. The schedule of the
-     * claim stays. Undefined when nothing was stored.
+     * claim stays.
      */
-    lookOnHint(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry): Promise<ClaimRow | undefined> {
+    lookOnHint(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry): Promise<HintedLook> {
       const look = lookOnHint(claim, history, entry)
       hinted.add(look)
       const done = () => hinted.delete(look)

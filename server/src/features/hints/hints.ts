@@ -12,10 +12,11 @@ import { isToken, newToken } from '../../base/tokens.ts'
 import type { Counters } from '../../http/counters.ts'
 import { type Credential, spenderOf } from '../../http/credential.ts'
 import type { Registry } from '../../plugins/registry.ts'
+import type { ConcernedClaim, HintAddressRow } from '../../storage/hints.ts'
 import { hintContext } from '../../storage/sealed-contexts.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { ClaimService, ClaimStatus } from '../claims/claims.ts'
-import { concerns, type Headers, hintsIn, provenSender } from './senders.ts'
+import { concerns, type Headers, type Hint, hintsIn, provenSender } from './senders.ts'
 
 interface HintsOptions {
   readonly storage: Storage
@@ -31,6 +32,9 @@ interface HintsOptions {
 const MOST_A_MINUTE = 300
 /** The most claims that one hint concerns, the newest. */
 const MOST_CLAIMS = 100
+/** The most waiting claims that are read for one hint, and how many of them at a time. */
+const MOST_READ = 5000
+const PAGE = 250
 /** The most looks beside the schedule of a claim: its receipt lists them. */
 export const MOST_LOOKS = 60
 /** The precision of the time of an address's last hint. */
@@ -82,10 +86,7 @@ export function createHints(parts: HintsOptions) {
     if ((await counters.add('hints', row.connectionId)).count > MOST_A_MINUTE) return 'beyond'
     const hints = hintsIn(sender, body)
     const targets = [...new Set(hints.flatMap((hint) => hint.targets))]
-    const waiting = targets.length > 0 ? await storage.read.hints.concerned(row, targets, MOST_CLAIMS) : []
-    const concerned = waiting.filter(({ target, params }) =>
-      hints.some((hint) => hint.targets.includes(target.toLowerCase()) && concerns(hint, params)),
-    )
+    const concerned = targets.length > 0 ? await concernedBy(hints, targets, row) : []
     const isFirst = now() - (row.heardAt ?? 0) >= HEARD_EVERY_MS
     if (concerned.length > 0 || isFirst) {
       await storage.write(async (tx) => {
@@ -99,6 +100,23 @@ export function createHints(parts: HintsOptions) {
     if (concerned.length === 0) return 'idle'
     asked()
     return 'taken'
+  }
+
+  /** Finds the newest claims that hints concern. Of one target there may be many for other things at it. */
+  async function concernedBy(hints: readonly Hint[], targets: readonly string[], row: HintAddressRow) {
+    const found: ConcernedClaim[] = []
+    let last: ConcernedClaim | undefined
+    for (let read = 0; read < MOST_READ && found.length < MOST_CLAIMS; read += PAGE) {
+      const page = await storage.read.hints.concerned(row, targets, PAGE, last)
+      found.push(
+        ...page.filter(({ target, params }) =>
+          hints.some((hint) => hint.targets.includes(target.toLowerCase()) && concerns(hint, params)),
+        ),
+      )
+      last = page.at(-1)
+      if (page.length < PAGE) break
+    }
+    return found.slice(0, MOST_CLAIMS)
   }
 
   function ask(tx: Writes, claimIds: readonly string[]): Promise<void> {

@@ -47,6 +47,12 @@ const SWEPT_AT_ONCE = 1000
 /** The outcomes of looks. `stored`: the receipt lists it. `unstored`: it could not read, or told nothing. `dropped`: it was not made. */
 const OUTCOMES = ['decided', 'stored', 'unstored', 'dropped'] as const
 
+interface MadeLook {
+  readonly outcome: (typeof OUTCOMES)[number]
+  /** The time until which the destination asked to be left alone. */
+  readonly retryAt?: Instant | undefined
+}
+
 export function createLookWorker(parts: LookWorkerOptions): Worker {
   const { storage, hints, adjudication, admission, logGuard, clock, counters, meters, now, logger } = parts
   const { inc } = meters.counterOf('hinted_looks_total', 'Looks that hints asked for, by outcome', 'outcome', OUTCOMES)
@@ -63,7 +69,7 @@ export function createLookWorker(parts: LookWorkerOptions): Worker {
   }
 
   /** Makes a look that was admitted, unless it is beyond the most of a minute. */
-  async function makeLook(claim: ClaimRow, entry: Entry): Promise<(typeof OUTCOMES)[number]> {
+  async function makeLook(claim: ClaimRow, entry: Entry): Promise<MadeLook> {
     const reading = Promise.all([isWithin(claim), storage.read.claims.history(claim.claimId)])
     const [isRoom, history] = await reading.catch((error: unknown) => {
       entry.end(undefined)
@@ -71,11 +77,11 @@ export function createLookWorker(parts: LookWorkerOptions): Worker {
     })
     if (!isRoom) {
       entry.end(undefined)
-      return 'dropped'
+      return { outcome: 'dropped' }
     }
-    const after = await adjudication.lookOnHint(claim, history, entry)
-    if (!after) return 'unstored'
-    return after.verdict === null ? 'stored' : 'decided'
+    const { stored, retryAt } = await adjudication.lookOnHint(claim, history, entry)
+    if (!stored) return { outcome: 'unstored', retryAt }
+    return { outcome: stored.verdict === null ? 'stored' : 'decided' }
   }
 
   async function look(row: HintRow): Promise<void> {
@@ -87,10 +93,10 @@ export function createLookWorker(parts: LookWorkerOptions): Worker {
     const { claimId, target, deadlineAt } = claim
     const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'hinted')
     if (!entry) return storage.write((tx) => tx.hints.postpone(row, at + AGAIN_MS.refused))
-    const outcome = await makeLook(claim, entry)
+    const { outcome, retryAt = 0 } = await makeLook(claim, entry)
     if (outcome === 'dropped') return drop(row)
     inc(outcome)
-    await storage.write((tx) => tx.hints.looked(row, at + APART_MS, MOST_LOOKS))
+    await storage.write((tx) => tx.hints.looked(row, Math.max(at + APART_MS, retryAt), MOST_LOOKS))
   }
 
   async function drop(row: HintRow): Promise<void> {
