@@ -21,6 +21,7 @@ from .errors import (
     UnexpectedAnswer,
     WaitTimeout,
 )
+from .events import Event
 from .evidence import EvidenceFinding, check_evidence
 from .files import NotADocument
 from .log import bind_to_head, check_consistency, check_contradiction, check_tree_head, compare_heads, heads_path
@@ -34,6 +35,7 @@ __all__ = [
     "Claimed",
     "Client",
     "ConnectionFailed",
+    "Event",
     "EvidenceFinding",
     "Forbidden",
     "Gone",

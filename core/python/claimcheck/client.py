@@ -10,9 +10,10 @@ from typing import Any, Callable, Dict, Iterator, Mapping, Optional, TypeVar, Un
 from . import operations
 from .checker import Report
 from .errors import ConnectionFailed
+from .events import Event, listen
 from .files import Document, text_of
 from .operations import RETRY_FOR, Claim, Operation, Pause, Response, Step, Times, Watch
-from .transport import TREE_HEAD, authorization, base_of, send
+from .transport import TREE_HEAD, authorization, base_of, lines, send
 from .tree_head import newer
 
 T = TypeVar("T")
@@ -75,6 +76,10 @@ class Settings:
         with self._keeping:
             self._tree_head = newer(self._tree_head, response.headers.get(TREE_HEAD))
         return response
+
+    def _lines(self, path: str, last: Optional[str]) -> Iterator[str]:
+        key = self._key() if callable(self._key) else self._key
+        return lines(self._base, key, path, last)
 
 
 class Client(Settings):
@@ -141,6 +146,22 @@ class Client(Settings):
             yield from page
             if cursor is None:
                 return
+
+    def events(
+        self,
+        *,
+        after: Optional[str] = None,
+        type: Optional[str] = None,
+        agent_id: Optional[str] = None,
+        action: Optional[str] = None,
+        verdict: Optional[str] = None,
+    ) -> Iterator[Event]:
+        """What happens in the workspace from now on, or after an id, in its order and without an end.
+
+        It goes on where a connection broke off. Read the claims again after an event of the type ``gap``.
+        """
+        filters = {"type": type, "agent_id": agent_id, "action": action, "verdict": verdict}
+        return listen(self._lines, after, filters, self._retry_for)
 
     def receipt(self, receipt_id: str) -> str:
         """The text. Keep it unchanged: the checker reads the text itself."""

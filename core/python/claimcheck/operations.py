@@ -103,7 +103,7 @@ _PAUSE_PER_CLAIM = 0.15
 #: So long after its deadline a claim is decided, unless the service cannot: it may have been away meanwhile.
 _OVERDUE = 3600.0
 _MOST_EMPTY_PAGES = 1000
-_TEMPORARY = (408, 425, 429, 502, 503, 504)
+TEMPORARY = (408, 425, 429, 502, 503, 504)
 
 
 def prepare(
@@ -351,27 +351,30 @@ def _request(retry_for: float, request: Request, body: Optional[Callable[[], str
     """Every request here may be sent again: a claim carries the id by which the service knows it. ``body`` is asked before each try."""
     started = time.monotonic()
     for tried in itertools.count():
-        asked = 0.0
         try:
             response = yield request if body is None else replace(request, body=body())
             assert response is not None
             if 200 <= response.status < 300:
                 return response
-            failure: ClaimcheckError = error_of(response.status, response.text, _retry_after(response.headers))
-            if response.status not in _TEMPORARY:
+            failure: ClaimcheckError = error_of(response.status, response.text, retry_after(response.headers))
+            if response.status not in TEMPORARY:
                 raise failure
-            asked = _retry_after(response.headers) or 0.0
         except ConnectionFailed as error:
             failure = error
-        # Clients that failed together do not come back together.
-        pause = max(asked, min(_FIRST_PAUSE * 2**tried, _MOST_BACK_OFF) * random.uniform(0.5, 1.0))
+        pause = pause_before(failure, tried)
         if time.monotonic() - started + pause > retry_for:
             raise failure
         yield Pause(pause)
     raise AssertionError("unreachable")
 
 
-def _retry_after(headers: Mapping[str, str]) -> Optional[float]:
+def pause_before(failure: ClaimcheckError, tried: int) -> float:
+    """The seconds before the next try. Clients that failed together do not come back together."""
+    asked = (failure.retry_after if isinstance(failure, ApiError) else None) or 0.0
+    return max(asked, min(_FIRST_PAUSE * 2 ** min(tried, 16), _MOST_BACK_OFF) * random.uniform(0.5, 1.0))
+
+
+def retry_after(headers: Mapping[str, str]) -> Optional[float]:
     value = headers.get("retry-after", "")
     if value.isascii() and value.isdigit():
         return float(value)

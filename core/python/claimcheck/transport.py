@@ -6,15 +6,18 @@ import http.client
 import re
 import urllib.error
 import urllib.request
-from typing import Optional
+from typing import Iterator, Optional
 from urllib.parse import urlsplit
 
-from .errors import ConnectionFailed, UnexpectedAnswer
-from .operations import Request, Response
+from .errors import ConnectionFailed, UnexpectedAnswer, error_of
+from .operations import Request, Response, retry_after
 
 #: Of a request, the newest signed head of the log that the client saw; of an answer, the newest of all.
 TREE_HEAD = "poaw-tree-head"
 _MOST_BYTES = 32 * 1024 * 1024
+_MOST_LINE = 4 * 1024 * 1024
+#: Seconds of silence after which a stream is dead: the service sends something every 15.
+_SILENCE = 45.0
 _LOOPBACK = re.compile(r"(?:.+\.)?localhost|127(?:\.\d+){3}|::1")
 
 
@@ -90,3 +93,37 @@ def send(base: str, key: Optional[str], request: Request, timeout: float, tree_h
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
         raise ConnectionFailed(f"{request.method} {base}{request.path}: {reason}") from error
+
+
+def lines(base: str, key: Optional[str], path: str, last: Optional[str]) -> Iterator[str]:
+    """The lines of a stream of events after the one with the id ``last``. Raises ConnectionFailed, and ApiError for a refusal."""
+    typed = {"accept": "text/event-stream"}
+    if key is not None:
+        typed["authorization"] = authorization(key)
+    if last is not None:
+        typed["last-event-id"] = last
+    asked = urllib.request.Request(base + path, headers=typed)
+    opener = _opener_on_this_machine if _is_loopback(urlsplit(base).hostname) else _opener
+    try:
+        try:
+            answer = opener.open(asked, timeout=_SILENCE)
+        except urllib.error.HTTPError as error:
+            answer = error
+        with answer:
+            if answer.status >= 400:
+                named = {name.lower(): value for name, value in answer.headers.items()}
+                raise error_of(answer.status, answer.read(_MOST_BYTES).decode("utf-8", "replace"), retry_after(named))
+            if answer.status != 200 or answer.headers.get_content_type() != "text/event-stream":
+                raise UnexpectedAnswer(f"GET {path}: the answer is no stream of events: is this the address of the service?")
+            while True:
+                line = answer.readline(_MOST_LINE)
+                if not line.endswith(b"\n"):
+                    if len(line) == _MOST_LINE:
+                        raise UnexpectedAnswer(f"GET {path}: the stream has a line that is too long")
+                    return
+                yield line.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise UnexpectedAnswer(f"GET {path}: the answer is not text") from error
+    except (OSError, http.client.HTTPException) as error:
+        reason = getattr(error, "reason", error)
+        raise ConnectionFailed(f"GET {base}{path}: {reason}") from error

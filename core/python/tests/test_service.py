@@ -108,6 +108,15 @@ class Service(unittest.TestCase):
         self.assertEqual({claim.claim_id for claim in asynchronous}, ids)
         self.assertEqual(list(self.client.list(agent_id="nobody")), [])
 
+    def test_events(self):
+        claim = self.client.submit(ACTION, "told", {"see": "present"}, agent_id="told")
+        event = next(self.client.events(after="0", agent_id="told", type="claim.decided"))
+        self.assertEqual((event.type, event.data["claim_id"], event.data["verdict"]), ("claim.decided", claim.claim_id, "verified"))
+        later = self.client.submit(ACTION, "told", {"see": "present"}, agent_id="told")
+        self.assertEqual(next(self.client.events(after=event.id, agent_id="told")).data["claim_id"], later.claim_id)
+        with self.assertRaises(NotAuthorized):
+            next(Client(key="svc_sk_wrong").events())
+
     def test_errors_name_the_field(self):
         with self.assertRaises(InvalidRequest) as raised:
             self.client.submit(ACTION, "x", {"see": "nothing that it knows"})
@@ -345,6 +354,61 @@ class Closing(unittest.TestCase):
 
         with self.assertRaisesRegex(KeyError, "work"):
             asyncio.run(work())
+
+
+class Streams(unittest.TestCase):
+    """Streams that break off, end, and say what nobody expects."""
+
+    def listen(self, *answers):
+        asked = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append((self.path, self.headers.get("last-event-id"), self.headers.get("authorization")))
+                status, kind, text = answers[min(len(asked), len(answers)) - 1]
+                self.send_response(status)
+                self.send_header("content-type", kind)
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            def log_message(self, *_args):
+                pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return Client(f"http://127.0.0.1:{server.server_port}", "k", retry_for=1), asked
+
+    def test_it_goes_on_where_a_stream_ended(self):
+        kind = "text/event-stream; charset=utf-8"
+        one = 'id: 7\nevent: a\ndata: {"id":"7","type":"a","timestamp":"t","data":{"n":1}}\n\n'
+        gap = 'id: 41\nevent: gap\ndata: {"from":"18",\ndata: "to":"41"}\n\n'
+        half = 'id: 42\nevent: a\ndata: {"id":"42"'
+        client, asked = self.listen(
+            (200, kind, "retry: 10\nid: 5\n:\n\n" + one + "id: 9\n:\n\n" + half),
+            (503, "text/plain", "away"),
+            (200, kind, gap),
+            (401, "application/json", "{}"),
+        )
+        events = client.events(after="3", agent_id="x y")
+        first, second = next(events), next(events)
+        self.assertEqual((first.id, first.type, first.timestamp, first.data), ("7", "a", "t", {"n": 1}))
+        self.assertEqual((second.id, second.type, second.data), ("41", "gap", {"from": "18", "to": "41"}))
+        with self.assertRaises(NotAuthorized):
+            next(events)
+        self.assertEqual([last for _, last, _ in asked], ["3", "9", "9", "41"])
+        self.assertEqual(asked[0], ("/v1/events?agent_id=x+y", "3", "Bearer k"))
+
+    def test_what_is_no_stream_is_refused(self):
+        for kind, text in (("text/html", "<p>"), ("text/event-stream", "event: a\ndata: [1]\n\n"), ("text/event-stream", "data: {\n\n")):
+            client, _ = self.listen((200, kind, text))
+            with self.assertRaises(UnexpectedAnswer, msg=text):
+                next(client.events())
+        client, asked = self.listen((503, "text/plain", "away"))
+        with self.assertRaises(Unavailable):
+            next(client.events())
+        self.assertGreater(len(asked), 1)
 
 
 class Failures(unittest.TestCase):
