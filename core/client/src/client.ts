@@ -49,8 +49,8 @@ export function createClient(options: ClientOptions) {
       return json(SUBMITTED, '/v1/claims', options, () => measured(request))
     },
     claim: (claim: ClaimRef, options?: CallOptions): Promise<ClaimStatus> => read(idOf(claim), options),
-    /** Waits until the claim is decided. */
-    wait: (claim: ClaimRef, options?: WaitOptions): Promise<DecidedClaim> => waitForClaim(read, claim, options),
+    /** Waits until the claim is decided: at once after it, where the service has a stream of events. */
+    wait: (claim: ClaimRef, options?: WaitOptions): Promise<DecidedClaim> => waitForClaim(read, claim, options, listen),
     /** Yields one claim or many, each as it is now and again whenever it changed, until all are decided. */
     watch: (
       claims: ClaimRef | readonly ClaimRef[],

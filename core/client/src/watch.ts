@@ -141,13 +141,14 @@ export async function waitForClaim(
   read: ReadClaim,
   claim: ClaimRef,
   { signal, timeoutMs }: WaitOptions = {},
+  listen?: Listen,
 ): Promise<DecidedClaim> {
   if (typeof claim === 'object' && isDecided(claim as ClaimStatus)) return claim as DecidedClaim
   const id = idOf(claim)
   const limited = timeoutMs === undefined ? { signal, end() {} } : limitedSignal(signal, timeoutMs, LATE)
   let last: ClaimStatus | undefined
   try {
-    for await (const status of watchClaims(read, id, { signal: limited.signal })) last = status
+    for await (const status of watchClaims(read, id, { signal: limited.signal }, listen)) last = status
   } catch (error) {
     if (error !== LATE) throw error
     throw new TimeoutError(
