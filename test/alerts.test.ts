@@ -203,6 +203,20 @@ const TIMELINES: readonly {
     fires: { '5m': 0, '15m': 0 },
   },
   {
+    what: 'messages to webhooks that no host sends',
+    series: ['claimcheck_webhook_oldest_due_seconds', '0+15x160'],
+    beside: ['claimcheck_webhook_tries_total{outcome="delivered"}', '0+5x20 100x140'],
+    alert: 'ClaimcheckWebhooksStandStill',
+    fires: { '10m': 0, '22m': 1 },
+  },
+  {
+    what: 'messages that wait behind those of a receiver that fails',
+    series: ['claimcheck_webhook_oldest_due_seconds', '0+15x160'],
+    beside: ['claimcheck_webhook_tries_total{outcome="postponed"}', '0+1x160'],
+    alert: 'ClaimcheckWebhooksStandStill',
+    fires: { '10m': 0, '22m': 0, '35m': 0 },
+  },
+  {
     what: 'a disk with a tenth left',
     series: ['claimcheck_disk_free_bytes', '11x20 9x100'],
     beside: ['claimcheck_disk_size_bytes', '100x120'],

@@ -237,12 +237,15 @@ export function webhookReads(db: Db) {
     async delivery(workspaceId: string, id: string): Promise<DeliveryRow | undefined> {
       return selectRow(db, webhookDeliveries, 'WHERE id = ? AND workspace_id = ?', [id, workspaceId])
     },
-    /** Counts the waiting deliveries of targets that are not removed, and tells since when the oldest of those that are on is due. */
-    async waiting(): Promise<{ readonly count: number; readonly since: Instant | null }> {
-      const [row] = await db.query(`SELECT COUNT(*) AS count,
-        MIN(CASE WHEN webhook_targets.state = 'on' THEN due_at END) AS since FROM webhook_deliveries
+    /** Counts the waiting deliveries of targets that are not removed, and tells since when the oldest is due of those that are on and asked for no time. */
+    async waiting(now: Instant): Promise<{ readonly count: number; readonly since: Instant | null }> {
+      const [row] = await db.query(
+        `SELECT COUNT(*) AS count,
+        MIN(CASE WHEN webhook_targets.state = 'on' AND COALESCE(quiet_until, 0) <= ? THEN due_at END) AS since FROM webhook_deliveries
         JOIN webhook_targets ON webhook_targets.id = target_id
-        WHERE webhook_deliveries.state = 'waiting' AND webhook_targets.state <> 'removed'`)
+        WHERE webhook_deliveries.state = 'waiting' AND webhook_targets.state <> 'removed'`,
+        [now],
+      )
       return { count: Number(row!.count), since: row!.since === null ? null : Number(row!.since) }
     },
     /** Finds when the last delivery of each of these likenesses is or was due at a target. */

@@ -76,10 +76,10 @@ export const webhooksFeature = {
       const waiting = gauge('webhook_deliveries_waiting', 'Number of events that wait to be delivered')
       const oldest = gauge(
         'webhook_oldest_due_seconds',
-        'How long the oldest delivery to a webhook that is on has been due; 0: none is',
+        'How long the oldest delivery has been due to a webhook that is on and did not ask for time; 0: none is',
       )
       return async () => {
-        const { count, since } = await storage.read.webhooks.waiting()
+        const { count, since } = await storage.read.webhooks.waiting(now())
         waiting.set(count)
         oldest.set(since === null ? 0 : Math.max(0, now() - since) / 1000)
       }
