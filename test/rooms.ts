@@ -23,6 +23,7 @@ export const ROOMS = [
   'features/claims',
   'features/events',
   'features/event-streams',
+  'features/agent-watch',
   'features/webhooks',
   'features/hints',
   'features/plugins',

@@ -1,6 +1,7 @@
 /** The features of the service, in the order in which they start: each comes after those that it needs. */
 import { type HostConfig, readConfig } from './config/config.ts'
 import type { Env } from './config/section.ts'
+import { agentWatchFeature } from './features/agent-watch/feature.ts'
 import { anchoringFeature } from './features/anchoring/feature.ts'
 import { auditTrailFeature } from './features/audit-trail/feature.ts'
 import { claimsFeature } from './features/claims/feature.ts'
@@ -35,6 +36,7 @@ export const FEATURES = [
   receiptsFeature,
   claimsFeature,
   eventsFeature,
+  agentWatchFeature,
   eventStreamsFeature,
   webhooksFeature,
   hintsFeature,

@@ -92,6 +92,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'POST /console/workspaces/new': 'an empty workspace trusts nothing yet',
   'POST /console/w/:workspace/claims/new': 'is checked like every claim',
   'POST /console/w/:workspace/connections/:connection/test': 'uses what is connected',
+  'POST /console/w/:workspace/silence': 'changes what the workspace is told',
   'POST /console/w/:workspace/developers/webhooks/:webhook/test': 'sends to what owners named',
   'POST /console/w/:workspace/developers/webhooks/:webhook/resend': 'sends to what owners named',
   'POST /console/w/:workspace/developers/webhooks/:webhook/off': 'ends sending',

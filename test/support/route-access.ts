@@ -137,6 +137,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /console/w/:workspace/developers/keys': 'member',
   'GET /console/w/:workspace/members': 'member',
   'GET /console/w/:workspace/retention': 'member',
+  'GET /console/w/:workspace/silence': 'member',
 
   'GET /console/w/:workspace/claims/new': 'owner',
   'POST /console/w/:workspace/claims/new': 'owner',
@@ -183,6 +184,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'POST /console/w/:workspace/name': 'owner',
   'GET /console/w/:workspace/retention/change': 'owner',
   'POST /console/w/:workspace/retention': 'owner',
+  'POST /console/w/:workspace/silence': 'owner',
   'POST /console/w/:workspace/payer': 'owner',
   'POST /console/w/:workspace/sign-in-rule': 'owner',
   'GET /console/w/:workspace/delete': 'owner',

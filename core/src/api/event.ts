@@ -17,6 +17,31 @@ const ConnectionData = Type.Object(
 
 const AnchorData = Type.Object({ anchor: Anchor }, { title: 'AnchorEventData' })
 
+const AgentMembers = {
+  agent_id: ClaimStatus.properties.agent_id,
+  claim_id: ClaimStatus.properties.claim_id,
+}
+
+const SilenceData = Type.Object(
+  {
+    ...AgentMembers,
+    last_claim_at: Timestamp,
+    hours: Type.Integer({ description: 'The hours without a claim, as the workspace set them.', examples: [24] }),
+  },
+  { title: 'AgentSilentEventData' },
+)
+
+const Judged = Type.Object({
+  not_verified: Type.Integer({ description: 'Claims that were late, mismatch or failed.', examples: [9] }),
+  judged: Type.Integer({ description: 'These, and verified ones. Unverifiable claims do not count.', examples: [30] }),
+})
+
+const RateJumpData = Type.Object(
+  { ...AgentMembers, last_day: Judged, weeks_before: Judged },
+  { title: 'RateJumpedEventData' },
+)
+export type RateJumpData = Static<typeof RateJumpData>
+
 const DATA = {
   'claim.decided': [ClaimStatus, 'A claim has its verdict and its receipt.'],
   'connection.failing': [
@@ -29,6 +54,14 @@ const DATA = {
   ],
   'connection.expiring': [ConnectionData, 'The credentials of a connection end within seven days.'],
   'anchor.landed': [AnchorData, 'The root of the log with receipts of this workspace is on the chain.'],
+  'agent.silent': [
+    SilenceData,
+    'An agent submitted no claim for the hours that the workspace set. `claim_id` is its last claim.',
+  ],
+  'rate.jumped': [
+    RateJumpData,
+    'Far more of an agent’s claims are not verified in the last day than in the four weeks before. `claim_id` is the newest of them.',
+  ],
 } as const satisfies Readonly<Record<string, readonly [TSchema, string]>>
 
 export type EventType = keyof typeof DATA

@@ -12,7 +12,7 @@ export { ConnectionList } from './connection.ts'
 export { CredentialDescription } from './credential.ts'
 export { ErasedBody, ErasedReceipt, Erasure } from './erasure.ts'
 export { ErrorBody, ValidationErrorBody, ValidationErrorItem } from './error.ts'
-export { EVENTS, Event, type EventType } from './event.ts'
+export { EVENTS, Event, type EventType, type RateJumpData } from './event.ts'
 export { EventGap, EventList, EventQuery } from './event-list.ts'
 export { KeyDocument } from './keys.ts'
 export {

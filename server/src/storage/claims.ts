@@ -30,6 +30,7 @@ const bucket = bigint('bucket')
 
 const counts = extended(part(claims, 'verdict'), { bucket, count, removed: bigint('removed') })
 const actionCounts = extended(part(claims, 'action', 'verdict'), { count })
+const agentCounts = extended(part(claims, 'agentId', 'verdict'), { count, newest: text('newest') })
 const waitingCounts = extended(part(claims, 'profileAction', 'profileVersion'), {
   provider: nullable(text('provider')),
   count,
@@ -49,6 +50,9 @@ export type ClaimCount = RowOf<typeof counts>
 
 /** A count of the claims of one action with one verdict. */
 export type ActionCount = RowOf<typeof actionCounts>
+
+/** A count of the claims of one agent with one verdict, and the newest of them. */
+export type AgentCount = RowOf<typeof agentCounts>
 
 /** A count of the claims that wait under one version of a profile, read through one provider or without a connection, and their latest deadline. */
 export type WaitingCount = RowOf<typeof waitingCounts>
@@ -196,6 +200,12 @@ function countReads(db: Db) {
       const { condition, bindings } = narrowed(scope)
       const sql = `SELECT action, verdict, COUNT(*) AS count FROM claims WHERE ${condition} GROUP BY action, verdict`
       return (await db.query(sql, bindings)).map(actionCounts.read)
+    },
+    async countsByAgent(scope: ClaimScope): Promise<AgentCount[]> {
+      const { condition, bindings } = narrowed(scope)
+      const sql = `SELECT agent_id, verdict, COUNT(*) AS count, MAX(claim_id) AS newest FROM claims
+        WHERE ${condition} GROUP BY agent_id, verdict`
+      return (await db.query(sql, bindings)).map(agentCounts.read)
     },
     /** Counts the claims of all workspaces that wait, by what reads them. */
     async waiting(): Promise<WaitingCount[]> {

@@ -15,6 +15,8 @@ export const EVENT_TYPES = [
   'connection.recovered',
   'connection.expiring',
   'anchor.landed',
+  'agent.silent',
+  'rate.jumped',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
@@ -23,9 +25,9 @@ export const events = table('events', ['workspaceId', 'number'], {
   number: bigint('number'),
   type: text<EventType>('type'),
   at: instant('at'),
-  /** The id of the claim, the connection or the anchor. */
+  /** The id of the claim, the connection or the anchor; of an agent, that of a claim. */
   subject: text('subject'),
-  /** The failure of a connection; null else. */
+  /** The failure of a connection, the hours of a silence, or the counts of a rate; null else. */
   detail: nullable(text('detail')),
 })
 

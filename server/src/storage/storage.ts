@@ -1,5 +1,6 @@
 /** The interface of storage for services: reads at any time, writes in transactions. */
 
+import { agentWatchReads, agentWatchWrites } from './agent-watches.ts'
 import { allowedOriginReads, allowedOriginWrites } from './allowed-origins.ts'
 import { anchorReads, anchorWrites } from './anchors.ts'
 import { auditTrailReads, auditTrailWrites } from './audit-trail.ts'
@@ -183,6 +184,7 @@ export function reads(db: Db) {
     hints: hintReads(db),
     anchors: anchorReads(db),
     events: eventReads(db),
+    agentWatch: agentWatchReads(db),
     webhooks: webhookReads(db),
     audit: auditTrailReads(db),
     sealed: sealedReads(db),
@@ -218,6 +220,7 @@ export function writes(tx: Db, schema: WithErasures) {
     hints: hintWrites(tx),
     anchors: anchorWrites(tx),
     events: eventWrites(tx),
+    agentWatch: agentWatchWrites(tx),
     webhooks: webhookWrites(tx),
     leases: leaseWrites(tx),
     audit: auditTrailWrites(tx),

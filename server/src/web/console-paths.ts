@@ -98,6 +98,7 @@ export function pathsIn(workspaceId: string) {
     invitations: `${root}/members/invitations`,
     workspaceName: `${root}/name`,
     retention: `${root}/retention`,
+    silence: `${root}/silence`,
     signInRule: `${root}/sign-in-rule`,
     payer: `${root}/payer`,
     deleteWorkspace: `${root}/delete`,

@@ -34,6 +34,7 @@ import { pluginRoutes } from './pages/plugins.tsx'
 import { retentionRoutes } from './pages/retention.tsx'
 import { secondStepRoutes } from './pages/second-step.tsx'
 import { signInRoutes } from './pages/sign-in.tsx'
+import { silenceRoutes } from './pages/silence.tsx'
 import { webhookRoutes } from './pages/webhooks.tsx'
 import { readSessions, refuseUnclearText, requireSession } from './session.ts'
 import { answerSignedOut, answerStale, confirmRoutes } from './sign-in-again.ts'
@@ -62,6 +63,7 @@ const IN_A_WORKSPACE = [
   agentRoutes,
   memberRoutes,
   retentionRoutes,
+  silenceRoutes,
   deletionRoutes,
   pluginRoutes,
   auditTrailRoutes,

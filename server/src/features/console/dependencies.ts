@@ -1,6 +1,7 @@
 /** The services of the installation that the console needs. */
 import type { HostServices } from '../../host/container.ts'
 import type { Made } from '../../host/types.ts'
+import type { SilenceService } from '../agent-watch/silence.ts'
 import type { AuditTrailService } from '../audit-trail/audit-trail.ts'
 import type { services as claims } from '../claims/services.ts'
 import type { ErasureConfig } from '../erasure/config.ts'
@@ -25,6 +26,7 @@ export interface ConsoleDependencies
   readonly log: LogService
   readonly eventStreams: EventStreams
   readonly retention: RetentionService
+  readonly silence: SilenceService
   readonly outbox: Outbox
   readonly webhooks: Webhooks
 }

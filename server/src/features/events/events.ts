@@ -4,7 +4,7 @@ import { formatInstant } from '@claimcheck/core/rules'
 import { toAnchor as toFinalAnchor } from '../../storage/anchor-row.ts'
 import type { EventRow, EventType } from '../../storage/events.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { ClaimService } from '../claims/claims.ts'
+import type { ClaimService, ClaimStatus } from '../claims/claims.ts'
 import { toClaimStatus } from '../claims/wire.ts'
 import { toAnchor } from '../log/wire.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
@@ -40,6 +40,20 @@ export function createEvents({ storage: { read }, claims, connections }: EventsP
     }
   }
 
+  /** Reads what an event tells of an agent, which is named by one of its claims; undefined once that was erased. */
+  async function agentContent(
+    ids: readonly string[],
+    details: (claim: ClaimStatus, detail: string) => object,
+  ): Promise<Content> {
+    const statuses = await claims.statuses(ids)
+    return ({ subject, detail }) => {
+      const claim = statuses.get(subject)
+      if (!claim || claim.erasure) return undefined
+      const about = { agent_id: claim.agentId, claim_id: claim.claimId }
+      return { ...about, ...details(claim, detail!) } as wire.Event['data']
+    }
+  }
+
   async function anchorContent(ids: readonly string[]): Promise<Content> {
     const found = new Map((await read.anchors.finalByIds(ids.map(Number))).map((anchor) => [String(anchor.id), anchor]))
     return ({ subject }) => {
@@ -54,6 +68,11 @@ export function createEvents({ storage: { read }, claims, connections }: EventsP
     'connection.recovered': connectionContent,
     'connection.expiring': connectionContent,
     'anchor.landed': anchorContent,
+    'agent.silent': (ids) =>
+      agentContent(ids, ({ submittedAt }, detail) => {
+        return { last_claim_at: formatInstant(submittedAt), hours: Number(detail) }
+      }),
+    'rate.jumped': (ids) => agentContent(ids, (_, detail) => ratesOf(detail)),
   }
 
   return {
@@ -74,5 +93,14 @@ export function createEvents({ storage: { read }, claims, connections }: EventsP
         return data && (event as wire.Event)
       })
     },
+  }
+}
+
+/** Reads the counts that `rate.jumped` has as its detail. */
+function ratesOf(detail: string): Pick<wire.RateJumpData, 'last_day' | 'weeks_before'> {
+  const [blamed, judged, blamedBefore, judgedBefore] = detail.split(' ').map(Number)
+  return {
+    last_day: { not_verified: blamed!, judged: judged! },
+    weeks_before: { not_verified: blamedBefore!, judged: judgedBefore! },
   }
 }

@@ -1,5 +1,5 @@
 /** Decides which events a target gets. */
-import type { EventRow } from '../../storage/events.ts'
+import type { EventRow, EventType } from '../../storage/events.ts'
 import type { ClaimTraits, WebhookFilters } from '../../storage/webhooks.ts'
 
 /** Tells whether filters ask for more than the type of an event, so that its claim has to be read. */
@@ -7,13 +7,22 @@ export function needsTraits({ verdicts, actions, agents, connections }: WebhookF
   return [verdicts, actions, agents, connections].some((list) => list.length > 0)
 }
 
+/** Events of agents, whose subject is a claim. */
+const ofAgents: ReadonlySet<EventType> = new Set(['agent.silent', 'rate.jumped'])
+
+/** Tells whether the subject of an event is a claim. */
+export function namesClaim({ type }: Pick<EventRow, 'type'>): boolean {
+  return type === 'claim.decided' || ofAgents.has(type)
+}
+
 /**
  * Tells whether a target gets an event.
- * @param claim the claim of a `claim.decided`; undefined where no filter needs it
+ * @param claim the claim that the event names; undefined where no filter needs it
  */
 export function fits(filters: WebhookFilters, { type, subject }: EventRow, claim: ClaimTraits | undefined): boolean {
   if (!admits(filters.types, type)) return false
   if (type === 'claim.decided') return !needsTraits(filters) || (claim !== undefined && fitsClaim(filters, claim))
+  if (ofAgents.has(type)) return admits(filters.agents, claim?.agentId ?? null)
   return type.startsWith('connection.') ? admits(filters.connections, subject) : true
 }
 

@@ -16,7 +16,7 @@ export function newSecret(): string {
 /** Writes an event as the body of a message. Of one that is too large it has ids alone, and the address that has the rest for a key. */
 export function bodyOf(event: wire.Event, ownAddress: Pick<OwnAddress, 'origin'>): string {
   const body = JSON.stringify(event)
-  if (Buffer.byteLength(body) <= MOST_BYTES || !('claim_id' in event.data)) return body
+  if (Buffer.byteLength(body) <= MOST_BYTES || event.type !== 'claim.decided') return body
   const { claim_id, receipt_id } = event.data
   const url = `${ownAddress.origin()}/v1/claims/${claim_id}`
   return JSON.stringify({ ...event, data: { claim_id, receipt_id, url } })

@@ -2,7 +2,7 @@
 import type { EventRow } from '../../storage/events.ts'
 import type { Reads } from '../../storage/storage.ts'
 import type { ClaimTraits, WebhookTargetRow } from '../../storage/webhooks.ts'
-import { fits, needsTraits } from './filters.ts'
+import { fits, namesClaim, needsTraits } from './filters.ts'
 import { kindOf } from './kinds.ts'
 
 // The transaction that stores a round of plans is short: claims wait for it on SQLite.
@@ -58,10 +58,9 @@ async function planOf(
   const isMore = rows.length === mostEvents
   const last = rows.at(-1)?.number ?? 0
   const to = isMore ? last : Math.max(last, head)
-  const decided = targets.some(({ filters, format }) => needsTraits(filters) || kindOf(format).gathers)
-    ? rows.filter(({ type }) => type === 'claim.decided').map(({ subject }) => subject)
-    : []
-  const traits = await read.webhooks.claimTraits(decided)
+  const isNeeded = targets.some(({ filters, format }) => needsTraits(filters) || kindOf(format).gathers)
+  const named = isNeeded ? rows.filter(namesClaim) : []
+  const traits = await read.webhooks.claimTraits(named.map(({ subject }) => subject))
   const plans = targets
     .filter(({ reached }) => reached < to)
     .map(({ id, reached, filters }) => {

@@ -103,6 +103,8 @@ async function fill(storage: OpenedStorage): Promise<void> {
     await tx.anchors.replace(planned, { ...planned, state: 'final', signed: [signed], sentAt: NOON, landing })
     await tx.anchors.insert({ ...anchor, treeSize: 2, previousId: planned.id, plannedAt: NOON + 1 })
     await tx.retentions.set({ workspaceId: 'ws_1', days: 90, changedAt: NOON, erasedBefore: 0 })
+    await tx.agentWatch.watchSilence({ workspaceId: 'ws_1', hours: 24, agents: [text], reached: NOON })
+    await tx.agentWatch.noteJump('clm_1', NOON, 0)
     await tx.allowedOrigins.set('ws_1', ['https://app.example'], NOON)
     await tx.holders.insert({ workspaceId: 'ws_1', agentsKey: 'sealed', ...NO_DOMAIN, domain: 'acme.com' })
     const [remains] = await tx.erasures.remains([`rcpt_${CLAIMS - 7}`])

@@ -54,7 +54,10 @@ function AgentList({ page, isFirst }: { page: AgentsPage; isFirst: boolean }) {
   const isCut = agents.some(({ cutShort }) => cutShort)
   return (
     <ConsolePage title={isFirst ? 'Agents' : 'Agents that claimed earlier'} section="agents">
-      <p>Who submitted claims in this workspace, and how their claims of the last 30 days held.</p>
+      <p>
+        Who submitted claims in this workspace, and how their claims of the last 30 days held.{' '}
+        <a href={at.silence}>Silent agents</a>: whether the workspace is told when one stops.
+      </p>
       {agents.length > 0 ? (
         <>
           <div class="records">

@@ -35,6 +35,7 @@ const DONE: Readonly<Record<string, string>> = {
   'connection-renamed': 'The connection is renamed.',
   'workspace-renamed': 'The workspace is renamed.',
   'retention-changed': 'Changed: the page says what holds now.',
+  'silence-changed': 'Changed: the page says of what the workspace is told.',
   'hints-ended': 'Hints are switched off. Messages at their address change nothing from now on.',
   disconnected: 'Disconnected. Its credentials are deleted.',
   'key-changed': 'The key is changed. Its next request is held to what you set.',
