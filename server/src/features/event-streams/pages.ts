@@ -77,7 +77,7 @@ function numbered(rows: readonly EventRow[], documents: readonly (wire.Event | u
   })
 }
 
-/** Tells whether an event passes the filters. One about no claim passes no filter about claims. */
+/** Tells whether an event passes the filters. One without the member that a filter names does not. */
 export function passes(event: wire.Event, { type, hidesConnections, ...members }: EventFilter): boolean {
   if (type !== undefined && event.type !== type) return false
   if (hidesConnections && 'connection_id' in event.data) return false

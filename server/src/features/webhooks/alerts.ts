@@ -70,6 +70,25 @@ function alertOf({ type, data }: wire.Event, workspaceId: string, own: string): 
         link: { text: 'Open the receipt', url: own + publicPaths.receipt(receipt_id!) },
       }
     }
+    case 'agent.silent':
+      return {
+        title: `An agent submitted no claim for ${data.hours} ${data.hours === 1 ? 'hour' : 'hours'}.`,
+        facts: [
+          ['Agent', data.agent_id],
+          ['Last claim', data.last_claim_at],
+        ],
+        link: { text: 'Open the agents', url: own + at.agents },
+      }
+    case 'rate.jumped': {
+      const [day, before] = [data.last_day, data.weeks_before].map(
+        ({ not_verified, judged }) => `${not_verified} of ${judged}`,
+      )
+      return {
+        title: `Fewer claims of an agent hold: ${day} of the last day are not verified, ${before} of the four weeks before.`,
+        facts: [['Agent', data.agent_id]],
+        link: { text: 'Open the agents', url: own + at.agents },
+      }
+    }
     case 'anchor.landed':
       return {
         title: `The log is anchored: ${data.anchor.tree_size} receipts are on the chain.`,

@@ -168,7 +168,14 @@ export function isAlert(format: WebhookFormat): format is AlertFormat {
 
 const ALERTING: WebhookFilters = {
   ...NO_FILTERS,
-  types: ['claim.decided', 'connection.failing', 'connection.recovered', 'connection.expiring'],
+  types: [
+    'claim.decided',
+    'connection.failing',
+    'connection.recovered',
+    'connection.expiring',
+    'agent.silent',
+    'rate.jumped',
+  ],
   verdicts: VERDICTS.filter((verdict) => verdict !== 'verified'),
 }
 

@@ -87,6 +87,30 @@ const EVENTS: readonly (readonly [Event, RegExp, string])[] = [
     /^The log is anchored: 12 receipts/,
     '/log',
   ],
+  [
+    {
+      id: '10',
+      type: 'agent.silent',
+      timestamp: '',
+      data: { agent_id: 'bot', claim_id: 'clm_1', last_claim_at: '2026-10-01T00:00:00.000Z', hours: 24 },
+    },
+    /^An agent submitted no claim for 24 hours\.$/,
+    '/console/w/ws_1/agents',
+  ],
+  [
+    {
+      id: '11',
+      type: 'rate.jumped',
+      timestamp: '',
+      data: {
+        ...{ agent_id: 'bot', claim_id: 'clm_1' },
+        last_day: { not_verified: 9, judged: 30 },
+        weeks_before: { not_verified: 2, judged: 400 },
+      },
+    },
+    /^Fewer claims of an agent hold: 9 of 30 of the last day are not verified, 2 of 400 of the four weeks before\.$/,
+    '/console/w/ws_1/agents',
+  ],
 ]
 
 for (const format of ALERT_FORMATS) {
