@@ -2,7 +2,7 @@
 import type { Dialect } from '../../storage/dialect.ts'
 import type { MigrationDb } from '../../storage/schema.ts'
 
-export const agentWatchMigrations = { '027-agent-watch': { up } }
+export const agentWatchMigrations = { '028-agent-watch': { up } }
 
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.createTable('silence_watches', (table) => {

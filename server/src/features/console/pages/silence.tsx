@@ -17,7 +17,7 @@ export function silenceRoutes(app: App, services: ConsoleDependencies): void {
     ),
     form: {
       owners: true,
-      freshSignIn: 'it changes what the workspace is told, and nothing that is decided',
+      freshSignIn: 'changes what the workspace is told',
       save: ({ workspace, form: { hours = '', agents = '' }, by }) =>
         silence.set(workspace.id, hours === 'off' ? null : { hours: readHours(hours), agents: linesOf(agents) }, by),
       done: 'silence-changed',
