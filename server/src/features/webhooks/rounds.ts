@@ -85,8 +85,9 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
   /** Finds what the events of a plan are like, and when each is told: an hour after one like it. */
   async function withLikeness(tx: Writes, { events, traits }: Plan, target: WebhookTargetRow, at: Instant) {
     const key = kindOf(target.format).gathers ? driving.open(target)?.secrets[0] : undefined
-    const likenesses = events.map(({ subject }) => {
-      const claim = traits.get(subject)
+    const likenesses = events.map(({ type, subject }) => {
+      // Events of agents name a claim, too, and are no decisions of it.
+      const claim = type === 'claim.decided' ? traits.get(subject) : undefined
       return key !== undefined && claim ? likenessOf(key, claim) : null
     })
     const known = likenesses.filter((likeness) => likeness !== null)
