@@ -44,6 +44,14 @@ export {
   type PublishedRules,
 } from './receipt/evidence-checker.ts'
 export { EXPECTED_VERIFIER, isExpectedVerifier, readExpectedVerifier } from './receipt/expected-verifier.ts'
+export {
+  type Change,
+  checkFinding,
+  type Finding,
+  type FindingContent,
+  findingBody,
+  isFinding,
+} from './receipt/finding.ts'
 export { canonicalBytes, canonicalize } from './receipt/jcs.ts'
 export { publishedRules } from './receipt/published-rules.ts'
 export { isReceipt, isTreeHead } from './receipt/schema.ts'

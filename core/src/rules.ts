@@ -34,6 +34,16 @@ export { decide, knowsRules, RULE_VERSIONS } from './rules/decide.ts'
 export { CLOCK_SKEW_MS, freshnessOf, isClockBehind, isFreshBy, LARGEST_AHEAD_MS } from './rules/freshness.ts'
 export { hintedRecord } from './rules/hinted.ts'
 export { PROMPT_MS, toleranceEnd } from './rules/moments.ts'
+export {
+  canBeRevisited,
+  REVISIT_RESULTS,
+  type RevisitCase,
+  type RevisitFinding,
+  type RevisitResult,
+  revisitCase,
+  revisitFinding,
+  witnessed,
+} from './rules/revisit.ts'
 export { expectedBy, type NextCheck, nextCheck } from './schedule.ts'
 export { formatInstant, LATEST_INSTANT, parseInstant } from './time.ts'
 export {

@@ -9,6 +9,7 @@ export const DOMAINS = {
   receipt: 'POAW-RECEIPT-V0',
   change: 'POAW-CHANGE-V0',
   treeHead: 'POAW-TREE-HEAD-V0',
+  finding: 'CLAIMCHECK-FINDING-V1',
 } as const
 export type Domain = (typeof DOMAINS)[keyof typeof DOMAINS]
 
