@@ -26,6 +26,7 @@ export const ROOMS = [
   'features/agent-watch',
   'features/webhooks',
   'features/hints',
+  'features/revisits',
   'features/plugins',
   'features/erasure',
   'features/anchoring',

@@ -20,6 +20,7 @@ import { oauthFeature } from './features/oauth/feature.ts'
 import { peopleFeature } from './features/people/feature.ts'
 import { pluginsFeature } from './features/plugins/feature.ts'
 import { receiptsFeature } from './features/receipts/feature.ts'
+import { revisitsFeature } from './features/revisits/feature.ts'
 import { siteFeature } from './features/site/feature.ts'
 import { webhooksFeature } from './features/webhooks/feature.ts'
 import { workspacesFeature } from './features/workspaces/feature.ts'
@@ -40,6 +41,7 @@ export const FEATURES = [
   eventStreamsFeature,
   webhooksFeature,
   hintsFeature,
+  revisitsFeature,
   pluginsFeature,
   erasureFeature,
   anchoringFeature,

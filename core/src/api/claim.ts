@@ -4,6 +4,7 @@ import { type Static, type TSchema, Type } from '../typebox.ts'
 import { REASONS, VERDICTS } from '../verdict.ts'
 import { Erasure } from './erasure.ts'
 import { MAX_BYTES, nullable, plainObject, Timestamp } from './primitives.ts'
+import { Revisit } from './revisit.ts'
 
 const ACTION = 'codehost.commit.push'
 const TARGET = 'octo-org/hello-world'
@@ -125,6 +126,12 @@ const statusMembers = {
   reason_code: nullable(Reason),
   last_check: nullable(LastCheck),
   erased: Type.Optional(Erasure),
+  revisits: Type.Optional(
+    Type.Array(Revisit, {
+      description:
+        'Where one claim is read: the looks at it since it was decided, oldest first. They change neither verdict nor receipt.',
+    }),
+  ),
 }
 
 export const ClaimStatus = Type.Object(statusMembers, { title: 'ClaimStatus' })

@@ -11,7 +11,7 @@ import { treeHasher, verifyInclusion } from '../log/merkle.ts'
 import { type KeySet, keyInUse } from '../signing/key-set.ts'
 import { DOMAINS, type Signature, verifySignature } from '../signing/message.ts'
 import { formatInstant, parseInstant } from '../time.ts'
-import type { Proof, WireVerifier } from './body.ts'
+import type { DecidedClaim, Proof, WireVerifier } from './body.ts'
 import { canonicalize } from './jcs.ts'
 import { isInclusion } from './schema.ts'
 import { parseStrictJson } from './strict-json.ts'
@@ -52,18 +52,20 @@ export type FindingBody = {
 
 export type Finding = { readonly body: FindingBody; readonly signature: Signature; readonly proof?: Proof }
 
+/** Makes the body of a finding. @param issued its id, in place of a receipt's, its time and its issuer */
 export function findingBody(
   { receiptId, change, beganAt, observedAt, looks, verifier, evidenceDigest }: FindingContent,
-  issued: { readonly findingId: string; readonly issuedAt: number; readonly issuer: FindingBody['issuer'] },
+  issued: Pick<DecidedClaim, 'receiptId' | 'issuedAt' | 'issuer'>,
 ): FindingBody {
+  const { keyId, name } = issued.issuer
   return {
     entry_kind: FINDING_KIND,
     evidence_digest: evidenceDigest,
     finding: 'changed',
-    finding_id: issued.findingId,
+    finding_id: issued.receiptId,
     found: change,
     issued_at: formatInstant(issued.issuedAt),
-    issuer: issued.issuer,
+    issuer: name === undefined ? { key_id: keyId } : { key_id: keyId, name },
     looks,
     looks_since: formatInstant(beganAt),
     observed_at: formatInstant(observedAt),

@@ -25,6 +25,8 @@ type Prefix =
   | 'bkp_'
   | 'wht_'
   | 'msg_'
+  | 'rvt_'
+  | 'fnd_'
 
 /** Makes an id of 48 bits of time and 80 random bits. The random bits are never counted up, so an id does not reveal its neighbours. */
 export function newId(prefix: Prefix, now: Instant): string {

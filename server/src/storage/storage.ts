@@ -29,6 +29,7 @@ import { profileSettingsReads, profileSettingsWrites } from './profile-settings.
 import { recordReads, recordWrites } from './records.ts'
 import type { PublishedReads } from './replica.ts'
 import { retentionReads, retentionWrites } from './retentions.ts'
+import { revisitReads, revisitWrites } from './revisits.ts'
 import { sealedReads, sealedWrites } from './sealed-columns.ts'
 import { secondStepReads, secondStepWrites } from './second-steps.ts'
 import {
@@ -182,6 +183,7 @@ export function reads(db: Db) {
     allowedOrigins: allowedOriginReads(db),
     holders: holderReads(db),
     hints: hintReads(db),
+    revisits: revisitReads(db),
     anchors: anchorReads(db),
     events: eventReads(db),
     agentWatch: agentWatchReads(db),
@@ -218,6 +220,7 @@ export function writes(tx: Db, schema: WithErasures) {
     allowedOrigins: allowedOriginWrites(tx),
     holders: holderWrites(tx),
     hints: hintWrites(tx),
+    revisits: revisitWrites(tx),
     anchors: anchorWrites(tx),
     events: eventWrites(tx),
     agentWatch: agentWatchWrites(tx),

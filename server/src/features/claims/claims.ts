@@ -17,6 +17,7 @@ import {
 } from '../../storage/claim-row.ts'
 import { identityOf } from '../../storage/claims.ts'
 import type { ErasureRow } from '../../storage/erasures.ts'
+import type { ShownRevisit } from '../../storage/revisits.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
@@ -37,6 +38,8 @@ export type ClaimStatus = ShownClaim & {
   readonly erasure?: ErasureRow
   /** The time by which the verdict of a claim that waits is to be expected. */
   readonly expectedBy?: Instant
+  /** The looks at the claim since it was decided, oldest first, where one claim is read and has some. */
+  readonly revisits?: readonly ShownRevisit[]
 }
 
 /** A claim in a list, with its content. */
@@ -149,6 +152,10 @@ export function createClaimService({
 
   async function statusOf(row: ClaimRow): Promise<ClaimStatus> {
     return (await shown([row]))[0]!
+  }
+
+  async function revisitsOf({ claimId, verdict }: ClaimRow): Promise<readonly ShownRevisit[]> {
+    return verdict === 'verified' || verdict === 'late' ? read.revisits.ofClaim(claimId) : []
   }
 
   /** Answers a resubmission: waits for a running check, as the first submission does. */
@@ -267,7 +274,7 @@ export function createClaimService({
     submit,
     async get(workspaceId: string, claimId: string): Promise<ClaimStatus | undefined> {
       const row = await read.claims.byId(workspaceId, claimId)
-      return row && statusOf(row)
+      return row && { ...(await statusOf(row)), revisits: await revisitsOf(row) }
     },
     /** Reads these claims of any workspace, by their ids. */
     async statuses(claimIds: readonly string[]): Promise<ReadonlyMap<string, ClaimStatus>> {

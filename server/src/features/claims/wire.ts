@@ -10,6 +10,7 @@ import { readTimestamp } from '../../base/timestamp.ts'
 import { type Validator, validator } from '../../base/validation.ts'
 import { contentIssues, nestingIssues } from '../../http/text.ts'
 import { claims } from '../../storage/claim-row.ts'
+import type { ShownRevisit } from '../../storage/revisits.ts'
 import { toErasure } from '../receipts/erased-receipt.ts'
 import { MOST_EXAMINED } from './claim-choice.ts'
 import type { ClaimStatus as Claim, ClaimFilter } from './claims.ts'
@@ -67,8 +68,31 @@ export function toClaimStatus(claim: Claim): wire.ClaimStatus {
   }
   if (claim.lastCheck) members.last_check = toLastCheck(claim.lastCheck)
   if (claim.expectedBy !== undefined) members.expected_by = formatInstant(claim.expectedBy)
+  if (claim.revisits && claim.revisits.length > 0) members.revisits = claim.revisits.map(toRevisit)
   if (claim.erasure) Object.assign(members, { client_claim_id: '', erased: toErasure(claim.erasure) })
   return members as wire.ClaimStatus
+}
+
+export function toRevisit({
+  revisitId,
+  askedAt,
+  askedBy,
+  result,
+  endedAt,
+  seenAt,
+  change,
+  findingId,
+}: ShownRevisit): wire.Revisit {
+  return {
+    revisit_id: revisitId,
+    asked_at: formatInstant(askedAt),
+    asked_by: askedBy,
+    result,
+    ended_at: endedAt === null ? null : formatInstant(endedAt),
+    seen_at: seenAt === null ? null : formatInstant(seenAt),
+    ...(change !== null && { found: change }),
+    ...(findingId !== null && { finding_id: findingId }),
+  }
 }
 
 /**

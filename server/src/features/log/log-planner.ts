@@ -8,7 +8,18 @@ import {
   signTreeHead,
   TileError,
 } from '@claimcheck/core/log'
-import { aroundBody, bytesEqual, canonicalize, DOMAINS, receiptBody, type Signer } from '@claimcheck/core/receipts'
+import {
+  aroundBody,
+  bytesEqual,
+  canonicalize,
+  type DecidedClaim,
+  DOMAINS,
+  type FindingContent,
+  findingBody,
+  type ReceiptBody,
+  receiptBody,
+  type Signer,
+} from '@claimcheck/core/receipts'
 import type { Instant } from '@claimcheck/core/rules'
 import { newId } from '../../base/ids.ts'
 import { LEAF_BEGINNING, sha256 } from '../../base/sha256.ts'
@@ -23,10 +34,10 @@ import type { ReceiptContent } from './receipt-content.ts'
 import type { SignedReceipts } from './signing/signed-receipts.ts'
 import type { SigningKeys } from './signing/signing-keys.ts'
 
-/** A signed receipt that has no index in the log yet. */
+/** A signed receipt, or a finding under its id in place of a receipt's, that has no index in the log yet. */
 export interface Draft extends Omit<ReceiptRow, 'logId' | 'leafIndex'> {
   readonly keyId: string
-  readonly content: ReceiptContent
+  readonly content: ReceiptContent | FindingContent
   /** What is published with the receipt. */
   readonly evidence: string | undefined
 }
@@ -120,6 +131,11 @@ export function createLogPlanner({ signingKeys, logGuard, signedReceipts, config
       const unsigned = { claimId, receiptId: newId('rcpt_', issuedAt), issuedAt, content, evidence }
       return sign(config, unsigned, signingKeys.latest())
     },
+    /** Signs a finding about a claim's receipt. */
+    draftFinding(claimId: string, content: FindingContent, issuedAt: Instant): Promise<Draft> {
+      const unsigned = { claimId, receiptId: newId('fnd_', issuedAt), issuedAt, content, evidence: undefined }
+      return sign(config, unsigned, signingKeys.latest())
+    },
     /**
      * Plans to append the drafts to the locked log, and signs the new head. Signs a draft again when another key signed it than the log's
      * current one, or when its time is before the log's.
@@ -181,12 +197,20 @@ async function sign(
 ): Promise<Draft> {
   const signer = await signing
   const { keyId } = signer
-  const { agentId, agentBound = false, agentNames, claim, observation, verdict } = content
-  const issuer = name === undefined ? { keyId } : { keyId, name }
-  const decided = { receiptId, issuedAt, issuer, agentId, agentBound, agentNames, claim, observation, verdict }
-  const body = canonicalize(receiptBody(decided))
-  const [before, after] = aroundBody(await signer.sign(DOMAINS.receipt, Buffer.from(body)))
+  const isFinding = 'change' in content
+  const made = { receiptId, issuedAt, issuer: name === undefined ? { keyId } : { keyId, name } }
+  const body = canonicalize(isFinding ? findingBody(content, made) : receiptBodyOf(content, made))
+  const [before, after] = aroundBody(
+    await signer.sign(isFinding ? DOMAINS.finding : DOMAINS.receipt, Buffer.from(body)),
+  )
   const entry = before + body + after
   const leafHash = sha256(LEAF_BEGINNING + entry)
   return { claimId, receiptId, issuedAt, content, evidence, keyId, entry, leafHash }
+}
+
+function receiptBodyOf(
+  { agentId, agentBound = false, agentNames, claim, observation, verdict }: ReceiptContent,
+  { receiptId, issuedAt, issuer }: Pick<DecidedClaim, 'receiptId' | 'issuedAt' | 'issuer'>,
+): ReceiptBody {
+  return receiptBody({ receiptId, issuedAt, issuer, agentId, agentBound, agentNames, claim, observation, verdict })
 }

@@ -15,7 +15,7 @@ import type { App } from '../../http/instance.ts'
 import { MAX_NESTING, MAX_VALUES } from '../../http/text.ts'
 import type { TreeHeads } from '../../http/tree-heads.ts'
 import type { OAuth } from '../oauth/oauth.ts'
-import { SCOPES } from '../oauth/scopes.ts'
+import { TOOL_SCOPES } from '../oauth/scopes.ts'
 import type { TokenService } from '../oauth/tokens.ts'
 import type { KeyService } from '../workspaces/keys.ts'
 import { chunksUntil, createExchanges, REFUSED } from './exchanges.ts'
@@ -60,7 +60,7 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate, treeHeads
 
   function challenge(isRefused: boolean, request: FastifyRequest): string {
     const error = isRefused ? 'error="invalid_token", ' : ''
-    return `Bearer ${error}resource_metadata="${metadataUrl(request)}", scope="${SCOPES.join(' ')}"`
+    return `Bearer ${error}resource_metadata="${metadataUrl(request)}", scope="${TOOL_SCOPES.join(' ')}"`
   }
 
   /**
@@ -138,7 +138,7 @@ function tokensOf(body: unknown): number {
 
 /** Makes the information that the SDK gets, without the key or token. A key has every scope. */
 function authInfoOf(credential: Credential) {
-  const scopes = credential.kind === 'key' ? [...SCOPES] : [...credential.scopes]
+  const scopes = credential.kind === 'key' ? [...TOOL_SCOPES] : [...credential.scopes]
   return { token: '', clientId: spenderOf(credential), scopes }
 }
 

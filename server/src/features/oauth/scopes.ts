@@ -4,7 +4,10 @@ import type { ToolScope } from '@claimcheck/cli/mcp/scopes'
 import { COMMAND_LINE_CLIENT, KEY_SCOPE } from '@claimcheck/cli/service/oauth-client'
 import type { Role } from '../../storage/people.ts'
 
-export type Scope = ToolScope | typeof KEY_SCOPE
+/** The scope to ask for looks at decided claims, which no tool for agents has. */
+const REVISIT_SCOPE = 'claims:revisit'
+
+export type Scope = ToolScope | typeof REVISIT_SCOPE | typeof KEY_SCOPE
 
 interface ScopeRule {
   readonly words: string
@@ -14,6 +17,10 @@ interface ScopeRule {
 const RULES: Readonly<Record<Scope, ScopeRule>> = {
   'claims:read': { words: 'See the claims of the workspace, and their receipts', grantedBy: ['owner', 'member'] },
   'claims:submit': { words: 'Submit claims in the name of the workspace', grantedBy: ['owner'] },
+  [REVISIT_SCOPE]: {
+    words: 'Have decided claims looked at again, to tell whether what was verified is still there',
+    grantedBy: ['owner'],
+  },
   'connections:read': {
     words: 'See which destinations the workspace is connected to, and what can be verified there',
     grantedBy: ['owner', 'member'],
@@ -29,6 +36,9 @@ const DEFAULT_SCOPE: Scope = 'claims:read'
 
 /** The scopes that any application or machine may get. */
 export const SCOPES = (Object.keys(RULES) as Scope[]).filter((scope) => scope !== KEY_SCOPE)
+
+/** The scopes that tools for agents need. */
+export const TOOL_SCOPES = SCOPES.filter((scope) => scope !== REVISIT_SCOPE)
 
 /**
  * Returns the scopes that an application may get. A key outlives its token, so only the command line may ask for one: no other program receives its

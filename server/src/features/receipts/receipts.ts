@@ -87,8 +87,9 @@ export function createReceiptService({ storage, log, archives }: ReceiptServiceO
   }
 
   return {
-    get: (receiptId) => lookups.add(receiptId),
+    get: async (receiptId) => (isReceiptId(receiptId) ? lookups.add(receiptId) : undefined),
     async evidence(receiptId) {
+      if (!isReceiptId(receiptId)) return undefined
       const document = await storage.published.evidenceOf(receiptId)
       if (document !== undefined) return document
       const [erased] = await storage.read.erasures.byReceiptIds([receiptId])
@@ -102,6 +103,11 @@ export function createReceiptService({ storage, log, archives }: ReceiptServiceO
       return (await archives.receipt(elsewhere[0].logId, receiptId)).evidence
     },
   }
+}
+
+/** Tells whether an id is a receipt's. The log has other entries beside receipts, which are no receipts for anyone. */
+function isReceiptId(id: string): boolean {
+  return id.startsWith('rcpt_')
 }
 
 /** Finds out why some of these receipts are in no log: they were lost with the newest entries of theirs. */
@@ -125,7 +131,7 @@ function lostError({ receiptId, logId, leafIndex, leafHash }: LostReceiptRow): S
 }
 
 /** Adds proofs to the receipts' texts, by receipt id. */
-function withProofs(receipts: readonly ReceiptRow[], proofs: readonly AnchoredPath[]): Map<string, string> {
+export function withProofs(receipts: readonly ReceiptRow[], proofs: readonly AnchoredPath[]): Map<string, string> {
   const texts = new Map<string, string>()
   for (const [index, { receiptId, leafIndex, leafHash, entry }] of receipts.entries()) {
     const { logId, treeSize, rootHash, leafHash: inTree, inclusion, anchor } = proofs[index]!

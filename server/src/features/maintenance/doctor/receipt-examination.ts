@@ -25,6 +25,7 @@ import { LEAF_BEGINNING, sha256 } from '../../../base/sha256.ts'
 import { type Decided, receiptContent } from '../../log/receipt-content.ts'
 import { examineClaim, examineErasedClaim, recordsOf } from './claim-examination.ts'
 import { evidenceProblems, recompute } from './evidence.ts'
+import { examineFinding, isFindingId } from './finding-examination.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { StoredClaim, StoredReceipt } from './stored.ts'
 
@@ -50,6 +51,7 @@ export async function examineReceipt(
   keys?: KeyRing,
 ): Promise<Examination> {
   const { receiptId, leafIndex, isErased } = receipt
+  if (isFindingId(receiptId)) return examineFinding(receipt, claim, bounds, keys)
   const ofClaim = claim ? (isErased ? examineErasedClaim : examineClaim)(claim) : []
   const { leafHash, problems } = isErased
     ? examineErasedLeaf(receipt)

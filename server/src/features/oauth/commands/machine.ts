@@ -17,7 +17,10 @@ export function addMachineCommands(
 
   subcommand(machine, 'create', 'make a client, and print its secret once')
     .requiredOption(...WORKSPACE)
-    .requiredOption('--scope <scope...>', 'what its tokens permit: claims:read, claims:submit, connections:read')
+    .requiredOption(
+      '--scope <scope...>',
+      'what its tokens permit: claims:read, claims:submit, claims:revisit, connections:read',
+    )
     .option('--name <name>', 'what the client is for', 'default')
     .action(async (options: OutputOptions & { workspace: string; name: string; scope: readonly string[] }) => {
       const { clientId, clientSecret } = await withServices(async ({ workspaces, machines }) => {

@@ -4,7 +4,7 @@ import type { App } from '../../../http/instance.ts'
 import type { OAuth } from '../oauth.ts'
 import { OAUTH_PATHS } from '../paths.ts'
 import { CLIENT_AUTHENTICATION } from '../registration.ts'
-import { SCOPES } from '../scopes.ts'
+import { SCOPES, TOOL_SCOPES } from '../scopes.ts'
 
 export function metadataRoutes(app: App, oauth: OAuth): void {
   const schema = { hide: true }
@@ -63,7 +63,7 @@ function resourceMetadata(oauth: OAuth, resource: string) {
   return {
     resource,
     authorization_servers: [oauth.issuer()],
-    scopes_supported: SCOPES,
+    scopes_supported: TOOL_SCOPES,
     bearer_methods_supported: ['header'],
     resource_name: 'Claimcheck',
   }

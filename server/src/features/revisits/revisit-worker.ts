@@ -1,0 +1,216 @@
+/**
+ * The worker that looks at decided claims again. Every host runs one; each revisit is handed to one host at a time. Its looks take the part of the
+ * budgets that looks on hints have, so that claims that wait go first.
+ */
+import { evidenceText, type FindingContent } from '@claimcheck/core/receipts'
+import {
+  type CheckRecord,
+  type Instant,
+  isRead,
+  nextCheck,
+  type RevisitCase,
+  type RevisitFinding,
+  revisitCase,
+  revisitFinding,
+  witnessed,
+} from '@claimcheck/core/rules'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Meters } from '../../base/meters.ts'
+import { createLoop, type Worker } from '../../base/worker.ts'
+import type { Clock } from '../../clock/clock.ts'
+import type { Counters } from '../../http/counters.ts'
+import type { Registry } from '../../plugins/registry.ts'
+import type { ClaimRow } from '../../storage/claim-row.ts'
+import { laneOf } from '../../storage/claims.ts'
+import type { RevisitRow } from '../../storage/revisits.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { Admission } from '../claims/admission.ts'
+import { type CheckRunner, HINT_MARGIN_MS } from '../claims/check.ts'
+import type { ClaimsConfig } from '../claims/config.ts'
+import { judgeOf } from '../claims/destination.ts'
+import type { LogGuard } from '../log/log-guard.ts'
+import type { FindingLog } from './finding-log.ts'
+import { DAY_MS, type Revisits } from './revisits.ts'
+
+interface RevisitWorkerOptions {
+  readonly storage: Storage
+  readonly revisits: Pick<Revisits, 'onAsked'>
+  readonly findingLog: FindingLog
+  readonly registry: Registry
+  readonly checkRunner: CheckRunner
+  readonly admission: Pick<Admission, 'enter'>
+  readonly logGuard: Pick<LogGuard, 'maySign'>
+  readonly clock: Pick<Clock, 'doubt' | 'turn'>
+  readonly counters: Counters
+  readonly meters: Meters
+  readonly now: () => Instant
+  readonly config: Pick<ClaimsConfig, 'checks'>
+  readonly logger: Pick<FastifyBaseLogger, 'error'>
+}
+
+const PAUSE_MS = 1000
+const LOOKS_AT_ONCE = 8
+/** The time for which a host has its revisits, longer than two checks take. */
+const LEASE_MS = 150_000
+/** The time after which a look is tried again for which there was no slot or budget, and a revisit that is over the most of a minute. */
+const AGAIN_MS = { refused: 5000, over: 60_000 } as const
+/** The most revisits of one workspace that begin in a minute. */
+const MOST_A_MINUTE = 20
+/** The time after which a revisit ends that could not begin. */
+const STALE_MS = DAY_MS
+
+const RESULTS = ['still_so', 'changed', 'cannot_be_told'] as const
+
+/** A revisit with its claim, and the question that its looks answer. */
+interface Revisit {
+  readonly row: RevisitRow
+  readonly claim: ClaimRow
+  readonly asked: RevisitCase
+}
+
+export function createRevisitWorker(parts: RevisitWorkerOptions): Worker {
+  const { storage, revisits, findingLog, registry, checkRunner, admission, logGuard, clock, now, logger } = parts
+  const { checks: settings } = parts.config
+  const { inc } = parts.meters.counterOf('revisits_total', 'Looks at decided claims, by result', 'result', RESULTS)
+  const running = new Set<Promise<void>>()
+
+  /** Makes a check of a claim with these times and this history; undefined when the clock changed meanwhile, or there is no room for it. */
+  async function check(claim: ClaimRow, history: readonly CheckRecord[]): Promise<CheckRecord | undefined> {
+    const { claimId, target, deadlineAt } = claim
+    const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'hinted')
+    if (!entry) return undefined
+    const turn = clock.turn()
+    let record: CheckRecord | undefined
+    try {
+      const nextCheckAt = now() + settings.timeoutMs + HINT_MARGIN_MS
+      record = await checkRunner.check({ ...claim, nextCheckAt }, history, entry.kind)
+    } finally {
+      entry.end(record)
+    }
+    return clock.turn() === turn ? record : undefined
+  }
+
+  async function end(row: RevisitRow, { result, basis }: RevisitFinding): Promise<void> {
+    const seenAt = isRead(basis) ? basis.answeredAt : null
+    await storage.write((tx) => tx.revisits.end(row.revisitId, { result, endedAt: now(), seenAt }))
+    inc(result)
+  }
+
+  /** Ends a revisit of which no look can be made. */
+  function giveUp(row: RevisitRow): Promise<void> {
+    const at = now()
+    return end(row, {
+      result: 'cannot_be_told',
+      basis: { sentAt: at, answeredAt: at, failure: { code: 'verifier_error' } },
+    })
+  }
+
+  async function conclude({ row, claim, asked }: Revisit, found: RevisitFinding): Promise<void> {
+    if (found.result !== 'changed') return end(row, found)
+    const witness = await check(claim, await storage.read.claims.history(claim.claimId))
+    if (!witness) return storage.write((tx) => tx.revisits.postpone(row, now() + AGAIN_MS.refused))
+    const finding = witnessed(found, witness)
+    if (finding.result !== 'changed') return end(row, finding)
+    const { looks } = row
+    const profile = { action: claim.profileAction, version: claim.profileVersion }
+    const question = { ...asked.claim, claimDigest: claim.claimDigest }
+    const decidedAt = looks.at(-1)!.answeredAt
+    const evidence = evidenceText(
+      { profile, rules: asked.rules, closing: settings, claim: question, checks: looks, decidedAt },
+      finding,
+    )
+    if (await findingLog.append(row, contentOf({ row, claim, asked }, finding), evidence, witness.answeredAt))
+      inc('changed')
+  }
+
+  /** Makes the next look of a revisit. @returns the revisit with it; undefined where it was not made or not stored */
+  async function look({ row, claim, asked }: Revisit): Promise<Revisit | undefined> {
+    const beganAt = asked.claim.submittedAt
+    const record = await check({ ...claim, ...asked.claim }, row.looks)
+    if (!record) {
+      await storage.write((tx) => tx.revisits.postpone(row, now() + AGAIN_MS.refused))
+      return undefined
+    }
+    const looks = [...row.looks, record]
+    const finding = revisitFinding(asked, looks, record.answeredAt, settings)
+    const dueAt = finding ? now() + LEASE_MS : nextCheck(asked.rules, asked.claim, looks, settings, false).at
+    const isStored = await storage.write((tx) => tx.revisits.looked(row, beganAt, looks, dueAt))
+    return isStored ? { row: { ...row, beganAt, looks, lookCount: looks.length }, claim, asked } : undefined
+  }
+
+  async function advance(row: RevisitRow): Promise<void> {
+    const at = now()
+    const [claim] = await storage.read.claims.byIds([row.claimId])
+    const rules = claim && judgeOf(registry, claim)?.verifier.profile
+    // A revisit of an erased claim has no row, and this host may have read it just before.
+    if (!claim || claim.agentId === '') return
+    if (!rules || (row.lookCount === 0 && at - row.askedAt > STALE_MS)) {
+      if (at - row.askedAt > STALE_MS) return giveUp(row)
+      return storage.write((tx) => tx.revisits.postpone(row, at + AGAIN_MS.over))
+    }
+    if (row.lookCount === 0 && (await parts.counters.add('revisits', row.workspaceId)).count > MOST_A_MINUTE)
+      return storage.write((tx) => tx.revisits.postpone(row, at + AGAIN_MS.over))
+    const asked = revisitCase(rules, claim, row.beganAt ?? now())
+    const begun: Revisit = { row, claim, asked }
+    // The looks of a host that ended before it could conclude are not made again.
+    const known = revisitFinding(asked, row.looks, row.looks.at(-1)?.answeredAt ?? at, settings)
+    if (known) return conclude(begun, known)
+    const after = await look(begun)
+    const found = after && revisitFinding(asked, after.row.looks, after.row.looks.at(-1)!.answeredAt, settings)
+    if (after && found) await conclude(after, found)
+  }
+
+  /** Starts the due revisits, and returns their number. */
+  async function takeDue(): Promise<number> {
+    const at = now()
+    if (!(await storage.read.revisits.anyDue(at))) return 0
+    const rows = await storage.write((tx) => tx.revisits.lease(at, at + LEASE_MS, LOOKS_AT_ONCE))
+    for (const row of rows) {
+      const advancing = advance(row)
+        .catch((error) => logger.error({ err: error, claimId: row.claimId }, 'a look at a decided claim failed'))
+        .finally(() => running.delete(advancing))
+      running.add(advancing)
+    }
+    return rows.length
+  }
+
+  const loop = createLoop(async () => {
+    try {
+      // By a wrong time nothing is read, and a read-only host stores nothing.
+      if (clock.doubt() !== undefined || !(await logGuard.maySign())) return PAUSE_MS
+      return (await takeDue()) === LOOKS_AT_ONCE ? 0 : PAUSE_MS
+    } catch (error) {
+      logger.error({ err: error }, 'cannot take revisits: they wait')
+      return PAUSE_MS
+    }
+  })
+  return {
+    start() {
+      revisits.onAsked(loop.wake)
+      loop.start()
+    },
+    async stop() {
+      await loop.stop()
+      await Promise.all(running)
+    },
+  }
+}
+
+function contentOf({ row, claim, asked }: Revisit, { basis }: RevisitFinding): Omit<FindingContent, 'evidenceDigest'> {
+  const { plugin } = basis
+  const isAbsent = isRead(basis) && basis.observation.kind === 'absent'
+  return {
+    receiptId: claim.receiptId!,
+    change: isAbsent ? 'absent' : 'differs',
+    beganAt: asked.claim.submittedAt,
+    observedAt: basis.answeredAt,
+    looks: row.lookCount,
+    verifier: {
+      ...(plugin?.codeHash !== undefined && { code_hash: plugin.codeHash }),
+      id: claim.profileAction,
+      ...(plugin && { package: plugin.package }),
+      ...(plugin?.version !== undefined && { package_version: plugin.version }),
+      version: claim.profileVersion,
+    },
+  }
+}

@@ -1,0 +1,59 @@
+/** The worker that asks for the revisits which workspaces have scheduled, on one host at a time. */
+import type { Instant } from '@claimcheck/core/rules'
+import type { FastifyBaseLogger } from 'fastify'
+import { createLoop, type Worker } from '../../base/worker.ts'
+import type { Clock } from '../../clock/clock.ts'
+import { createLease } from '../../host/lease.ts'
+import type { RevisitScheduleRow } from '../../storage/revisits.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { DAY_MS, type Revisits } from './revisits.ts'
+
+interface ScheduleParts {
+  readonly storage: Pick<Storage, 'read' | 'write'>
+  readonly revisits: Pick<Revisits, 'askBySchedule'>
+  readonly clock: Pick<Clock, 'doubt'>
+  readonly now: () => Instant
+  readonly logger: Pick<FastifyBaseLogger, 'error'>
+}
+
+const PAUSE_MS = 60_000
+const CLAIMS_A_BATCH = 200
+/** The most revisits of a workspace that wait. Claims that come of age meanwhile are passed over. */
+const MOST_WAITING = 1000
+
+export function createRevisitSchedule({ storage, revisits, clock, now, logger }: ScheduleParts): Worker {
+  const lease = createLease('revisits', { storage })
+
+  /** Asks for the next claims of a schedule. False: there are no more. */
+  async function askNext(schedule: RevisitScheduleRow): Promise<RevisitScheduleRow | undefined> {
+    const { workspaceId, days } = schedule
+    const claims = await storage.read.revisits.submitted(workspaceId, schedule, now() - days * DAY_MS, CLAIMS_A_BATCH)
+    const last = claims.at(-1)
+    if (!last) return undefined
+    let room = MOST_WAITING - (await storage.read.revisits.waiting(workspaceId, MOST_WAITING))
+    for (const { claimId, verdict } of claims) {
+      if (room <= 0 || (verdict !== 'verified' && verdict !== 'late')) continue
+      if (await storage.write((tx) => revisits.askBySchedule(tx, claimId))) room--
+    }
+    // A host that ends before this asks again: a revisit that waits is joined, and none is asked for beyond the most of a claim.
+    await storage.write((tx) => tx.revisits.cameTo(schedule, last))
+    return { ...schedule, submittedAt: last.submittedAt, claimId: last.claimId }
+  }
+
+  const round = async (stopping: AbortSignal) => {
+    try {
+      if (clock.doubt() !== undefined) return PAUSE_MS
+      await lease.hold(async (lost) => {
+        const end = AbortSignal.any([stopping, lost])
+        for (const schedule of await storage.read.revisits.schedules()) {
+          let next: RevisitScheduleRow | undefined = schedule
+          while (next && !end.aborted) next = await askNext(next)
+        }
+      })
+    } catch (error) {
+      if (!stopping.aborted) logger.error({ err: error }, 'cannot ask for scheduled revisits')
+    }
+    return PAUSE_MS
+  }
+  return createLoop(round, { end: () => lease.release().catch(() => {}) })
+}
