@@ -96,6 +96,8 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'POST /console/w/:workspace/developers/webhooks/:webhook/test': 'sends to what owners named',
   'POST /console/w/:workspace/developers/webhooks/:webhook/resend': 'sends to what owners named',
   'POST /console/w/:workspace/developers/webhooks/:webhook/off': 'ends sending',
+  'POST /console/w/:workspace/claims/:claim_id/revisit': 'it only reads, three times for a claim at most',
+  'POST /console/w/:workspace/revisits': 'it only reads',
   'POST /console/w/:workspace/developers/webhooks/:webhook/remove': 'ends sending',
 }
 

@@ -194,7 +194,7 @@ t.test('both documents say where everything is, to scripts of any site', async (
       response_types_supported: ['code'],
       grant_types_supported: ['authorization_code', 'refresh_token'],
       code_challenge_methods_supported: ['S256'],
-      scopes_supported: ['claims:read', 'claims:submit', 'connections:read'],
+      scopes_supported: ['claims:read', 'claims:submit', 'claims:revisit', 'connections:read'],
     },
   })
   t.notOk('registration_endpoint' in server.body)

@@ -133,7 +133,7 @@ export function revisitWrites(db: Db) {
     },
     /** Stores a look after those of the row. False, and nothing is stored, where another host stored one meanwhile or the row is gone. */
     async looked(row: RevisitRow, beganAt: Instant, looks: readonly CheckRecord[], dueAt: Instant): Promise<boolean> {
-      const sql = `UPDATE revisits SET began_at = ?, looks = ?, look_count = ?, due_at = ?
+      const sql = `UPDATE revisits SET began_at = ?, looks = CAST(? AS text), look_count = ?, due_at = ?
         WHERE revisit_id = ? AND look_count = ? AND ${OPEN} RETURNING revisit_id`
       const bindings = [beganAt, JSON.stringify(looks), looks.length, dueAt, row.revisitId, row.lookCount]
       return (await db.query(sql, bindings)).length === 1
@@ -147,12 +147,9 @@ export function revisitWrites(db: Db) {
     async end(revisitId: string, end: RevisitEnd): Promise<void> {
       const { result, endedAt, seenAt, change = null, evidence = null, findingId = null } = end
       const { logId = null, leafIndex = null } = end
-      const changes = { result, ended_at: endedAt, seen_at: seenAt, found: change, evidence, finding_id: findingId }
-      await db
-        .table(revisits.name)
-        .where({ revisit_id: revisitId })
-        .whereNull('result')
-        .update({ ...changes, log_id: logId, leaf_index: leafIndex, due_at: null })
+      const sql = `UPDATE revisits SET result = ?, ended_at = ?, seen_at = ?, found = ?, evidence = CAST(? AS text), finding_id = ?, log_id = ?,
+        leaf_index = ?, due_at = NULL WHERE revisit_id = ? AND ${OPEN}`
+      await db.query(sql, [result, endedAt, seenAt, change, evidence, findingId, logId, leafIndex, revisitId])
     },
     /** Sets the days of a workspace. A new one begins with the claims that come of age from now on; one that it had goes on. */
     async setDays(workspaceId: string, days: readonly number[], startOf: (days: number) => Instant): Promise<void> {

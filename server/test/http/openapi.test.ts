@@ -156,7 +156,12 @@ t.test('routes that need a key say so, and only those', async (t) => {
         authorizationCode: {
           authorizationUrl: 'https://claims.example/oauth/authorize',
           tokenUrl: 'https://claims.example/oauth/token',
-          scopes: { 'claims:read': String, 'claims:submit': String, 'connections:read': String },
+          scopes: {
+            'claims:read': String,
+            'claims:submit': String,
+            'claims:revisit': String,
+            'connections:read': String,
+          },
         },
       },
     },

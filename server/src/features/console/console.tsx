@@ -32,6 +32,7 @@ import { oidcRoutes } from './pages/oidc.tsx'
 import { passkeyRoutes, passkeySignInRoutes } from './pages/passkeys.tsx'
 import { pluginRoutes } from './pages/plugins.tsx'
 import { retentionRoutes } from './pages/retention.tsx'
+import { revisitSettingRoutes } from './pages/revisits.tsx'
 import { secondStepRoutes } from './pages/second-step.tsx'
 import { signInRoutes } from './pages/sign-in.tsx'
 import { silenceRoutes } from './pages/silence.tsx'
@@ -64,6 +65,7 @@ const IN_A_WORKSPACE = [
   memberRoutes,
   retentionRoutes,
   silenceRoutes,
+  revisitSettingRoutes,
   deletionRoutes,
   pluginRoutes,
   auditTrailRoutes,

@@ -14,6 +14,7 @@ import type { services as oauth } from '../oauth/services.ts'
 import type { PeopleConfig } from '../people/config.ts'
 import type { services as people } from '../people/services.ts'
 import type { ReceiptService } from '../receipts/receipts.ts'
+import type { Revisits } from '../revisits/revisits.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { services as workspaces } from '../workspaces/services.ts'
 
@@ -29,4 +30,5 @@ export interface ConsoleDependencies
   readonly silence: SilenceService
   readonly outbox: Outbox
   readonly webhooks: Webhooks
+  readonly revisits: Revisits
 }

@@ -20,7 +20,7 @@ import { createLoop, type Worker } from '../../base/worker.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { Counters } from '../../http/counters.ts'
 import type { Registry } from '../../plugins/registry.ts'
-import type { ClaimRow } from '../../storage/claim-row.ts'
+import { type ClaimRow, isErased } from '../../storage/claim-row.ts'
 import { laneOf } from '../../storage/claims.ts'
 import type { RevisitRow } from '../../storage/revisits.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -52,12 +52,12 @@ const PAUSE_MS = 1000
 const LOOKS_AT_ONCE = 8
 /** The time for which a host has its revisits, longer than two checks take. */
 const LEASE_MS = 150_000
-/** The time after which a look is tried again for which there was no slot or budget, and a revisit that is over the most of a minute. */
-const AGAIN_MS = { refused: 5000, over: 60_000 } as const
+/** The time after which a look is tried again for which there was no slot or budget, and a revisit that could not begin. */
+const AGAIN_MS = { look: 5000, begin: 60_000 } as const
 /** The most revisits of one workspace that begin in a minute. */
 const MOST_A_MINUTE = 20
-/** The time after which a revisit ends that could not begin. */
-const STALE_MS = DAY_MS
+/** The time after which a revisit ends that could not begin, or could not go on: longer than one takes with the oldest answers. */
+const STALE_MS = 2 * DAY_MS
 
 const RESULTS = ['still_so', 'changed', 'cannot_be_told'] as const
 
@@ -69,7 +69,8 @@ interface Revisit {
 }
 
 export function createRevisitWorker(parts: RevisitWorkerOptions): Worker {
-  const { storage, revisits, findingLog, registry, checkRunner, admission, logGuard, clock, now, logger } = parts
+  const { storage, revisits, findingLog, registry, checkRunner, admission, logGuard, clock, counters, now, logger } =
+    parts
   const { checks: settings } = parts.config
   const { inc } = parts.meters.counterOf('revisits_total', 'Looks at decided claims, by result', 'result', RESULTS)
   const running = new Set<Promise<void>>()
@@ -90,6 +91,14 @@ export function createRevisitWorker(parts: RevisitWorkerOptions): Worker {
     return clock.turn() === turn ? record : undefined
   }
 
+  function findingOf({ row: { looks }, asked }: Revisit): RevisitFinding | undefined {
+    return revisitFinding(asked, looks, looks.at(-1)?.answeredAt ?? 0, settings)
+  }
+
+  function postpone(row: RevisitRow, ms: number): Promise<void> {
+    return storage.write((tx) => tx.revisits.postpone(row, now() + ms))
+  }
+
   async function end(row: RevisitRow, { result, basis }: RevisitFinding): Promise<void> {
     const seenAt = isRead(basis) ? basis.answeredAt : null
     await storage.write((tx) => tx.revisits.end(row.revisitId, { result, endedAt: now(), seenAt }))
@@ -108,7 +117,7 @@ export function createRevisitWorker(parts: RevisitWorkerOptions): Worker {
   async function conclude({ row, claim, asked }: Revisit, found: RevisitFinding): Promise<void> {
     if (found.result !== 'changed') return end(row, found)
     const witness = await check(claim, await storage.read.claims.history(claim.claimId))
-    if (!witness) return storage.write((tx) => tx.revisits.postpone(row, now() + AGAIN_MS.refused))
+    if (!witness) return postpone(row, AGAIN_MS.look)
     const finding = witnessed(found, witness)
     if (finding.result !== 'changed') return end(row, finding)
     const { looks } = row
@@ -128,36 +137,39 @@ export function createRevisitWorker(parts: RevisitWorkerOptions): Worker {
     const beganAt = asked.claim.submittedAt
     const record = await check({ ...claim, ...asked.claim }, row.looks)
     if (!record) {
-      await storage.write((tx) => tx.revisits.postpone(row, now() + AGAIN_MS.refused))
+      await postpone(row, row.lookCount === 0 ? AGAIN_MS.begin : AGAIN_MS.look)
       return undefined
     }
     const looks = [...row.looks, record]
-    const finding = revisitFinding(asked, looks, record.answeredAt, settings)
-    const dueAt = finding ? now() + LEASE_MS : nextCheck(asked.rules, asked.claim, looks, settings, false).at
-    const isStored = await storage.write((tx) => tx.revisits.looked(row, beganAt, looks, dueAt))
-    return isStored ? { row: { ...row, beganAt, looks, lookCount: looks.length }, claim, asked } : undefined
+    const after = { row: { ...row, beganAt, looks, lookCount: looks.length }, claim, asked }
+    const dueAt = findingOf(after) ? now() + LEASE_MS : nextCheck(asked.rules, asked.claim, looks, settings, false).at
+    return (await storage.write((tx) => tx.revisits.looked(row, beganAt, looks, dueAt))) ? after : undefined
+  }
+
+  /** Tells whether a revisit may go on now. Puts one off that may not, and ends one that could not for long. */
+  async function mayGoOn(row: RevisitRow, hasRules: boolean): Promise<boolean> {
+    const at = now()
+    if (at - (row.beganAt ?? row.askedAt) > STALE_MS) {
+      await giveUp(row)
+      return false
+    }
+    const isBegun = row.lookCount > 0
+    if (hasRules && (isBegun || (await counters.add('revisits', row.workspaceId)).count <= MOST_A_MINUTE)) return true
+    await postpone(row, AGAIN_MS.begin)
+    return false
   }
 
   async function advance(row: RevisitRow): Promise<void> {
-    const at = now()
     const [claim] = await storage.read.claims.byIds([row.claimId])
-    const rules = claim && judgeOf(registry, claim)?.verifier.profile
-    // A revisit of an erased claim has no row, and this host may have read it just before.
-    if (!claim || claim.agentId === '') return
-    if (!rules || (row.lookCount === 0 && at - row.askedAt > STALE_MS)) {
-      if (at - row.askedAt > STALE_MS) return giveUp(row)
-      return storage.write((tx) => tx.revisits.postpone(row, at + AGAIN_MS.over))
-    }
-    if (row.lookCount === 0 && (await parts.counters.add('revisits', row.workspaceId)).count > MOST_A_MINUTE)
-      return storage.write((tx) => tx.revisits.postpone(row, at + AGAIN_MS.over))
-    const asked = revisitCase(rules, claim, row.beganAt ?? now())
-    const begun: Revisit = { row, claim, asked }
+    // This host may have read the row just before an erasure removed it.
+    if (!claim || isErased(claim)) return
+    const rules = judgeOf(registry, claim)?.verifier.profile
+    if (!(await mayGoOn(row, rules !== undefined)) || !rules) return
+    const begun = { row, claim, asked: revisitCase(rules, claim, row.beganAt ?? now()) }
     // The looks of a host that ended before it could conclude are not made again.
-    const known = revisitFinding(asked, row.looks, row.looks.at(-1)?.answeredAt ?? at, settings)
-    if (known) return conclude(begun, known)
-    const after = await look(begun)
-    const found = after && revisitFinding(asked, after.row.looks, after.row.looks.at(-1)!.answeredAt, settings)
-    if (after && found) await conclude(after, found)
+    const revisit = findingOf(begun) ? begun : await look(begun)
+    const finding = revisit && findingOf(revisit)
+    if (finding) await conclude(revisit, finding)
   }
 
   /** Starts the due revisits, and returns their number. */

@@ -29,9 +29,12 @@ export function createRevisits({ storage, now }: RevisitsOptions) {
    * Inserts a revisit of a locked claim.
    * @returns the revisit that waits already, or the new one; undefined where the claim had the most
    */
-  async function add(tx: Writes, claim: ClaimRow, askedBy: RevisitRow['askedBy']): Promise<ShownRevisit | undefined> {
-    const { claimId, workspaceId } = claim
-    const earlier = await tx.revisits.ofClaim(claimId)
+  async function add(
+    tx: Writes,
+    { claimId, workspaceId }: ClaimRow,
+    askedBy: RevisitRow['askedBy'],
+    earlier: readonly ShownRevisit[],
+  ): Promise<ShownRevisit | undefined> {
     const waiting = earlier.find(({ result }) => result === null)
     if (waiting) return waiting
     if (earlier.length >= MOST_REVISITS) return undefined
@@ -63,13 +66,15 @@ export function createRevisits({ storage, now }: RevisitsOptions) {
       const revisit = await storage.write(async (tx) => {
         const claim = await lock(tx, claimId)
         if (!claim) throw new ServiceError('conflict', NOT_THERE)
-        const revisit = await add(tx, claim, 'owner')
+        const before = await tx.revisits.ofClaim(claimId)
+        const revisit = await add(tx, claim, 'owner', before)
         if (!revisit)
           throw new ServiceError(
             'conflict',
             `a claim is looked at again ${MOST_REVISITS} times at most, and this one was`,
           )
-        tx.audit.record({ event: 'claim.revisit_asked', at: now(), by, workspaceId, subject: claimId })
+        const isNew = before.every(({ revisitId }) => revisitId !== revisit.revisitId)
+        if (isNew) tx.audit.record({ event: 'claim.revisit_asked', at: now(), by, workspaceId, subject: claimId })
         return revisit
       })
       asked()
@@ -78,7 +83,8 @@ export function createRevisits({ storage, now }: RevisitsOptions) {
     /** Asks for a revisit by a schedule, in a transaction. False where there is none to ask for. */
     async askBySchedule(tx: Writes, claimId: string): Promise<boolean> {
       const claim = await lock(tx, claimId)
-      return claim !== undefined && (await add(tx, claim, 'schedule')) !== undefined
+      if (!claim) return false
+      return (await add(tx, claim, 'schedule', await tx.revisits.ofClaim(claimId))) !== undefined
     },
     ofClaim: (claimId: string): Promise<ShownRevisit[]> => storage.read.revisits.ofClaim(claimId),
     /** Lists the days after which a workspace has its claims looked at again; none by default. */

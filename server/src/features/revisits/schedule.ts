@@ -1,7 +1,7 @@
 /** The worker that asks for the revisits which workspaces have scheduled, on one host at a time. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
-import { createLoop, type Worker } from '../../base/worker.ts'
+import { createLoop, type Loop } from '../../base/worker.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { createLease } from '../../host/lease.ts'
 import type { RevisitScheduleRow } from '../../storage/revisits.ts'
@@ -21,7 +21,7 @@ const CLAIMS_A_BATCH = 200
 /** The most revisits of a workspace that wait. Claims that come of age meanwhile are passed over. */
 const MOST_WAITING = 1000
 
-export function createRevisitSchedule({ storage, revisits, clock, now, logger }: ScheduleParts): Worker {
+export function createRevisitSchedule({ storage, revisits, clock, now, logger }: ScheduleParts): Loop {
   const lease = createLease('revisits', { storage })
 
   /** Asks for the next claims of a schedule. False: there are no more. */

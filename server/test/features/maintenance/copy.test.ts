@@ -147,6 +147,12 @@ async function fillEvents(tx: Writes, text: string): Promise<void> {
   const address = { address: 'address', connectionId: 'conn_1', workspaceId: 'ws_1', sealedSecret: 'v1.sealed' }
   await tx.hints.give({ ...address, secretSince: NOON, heardAt: null })
   await tx.hints.ask(['clm_1'], NOON, 60)
+  await tx.revisits.insert({
+    ...{ revisitId: 'rvt_1', claimId: 'clm_1', workspaceId: 'ws_1', ordinal: 1, askedAt: NOON, askedBy: 'owner' },
+    ...{ dueAt: NOON, beganAt: null, looks: [], lookCount: 0, result: null, endedAt: null, seenAt: null },
+    ...{ change: null, evidence: null, findingId: null, logId: null, leafIndex: null },
+  })
+  await tx.revisits.setDays('ws_1', [7, 30], () => NOON)
 }
 
 async function fillPeople(tx: Writes, text: string): Promise<void> {

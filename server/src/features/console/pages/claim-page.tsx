@@ -2,12 +2,13 @@
 
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import { claimSentence, factSentences, type Receipt } from '@claimcheck/core/receipts'
-import { isRead } from '@claimcheck/core/rules'
+import { canBeRevisited, isRead } from '@claimcheck/core/rules'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { pluginWords } from '@claimcheck/core/words/plugins'
 import { vouchedFor } from '@claimcheck/core/words/verdicts'
 import { ruleWords } from '../../../storage/erasure-rules.ts'
 import type { ErasureRow } from '../../../storage/erasures.ts'
+import { MOST_REVISITS, type ShownRevisit } from '../../../storage/revisits.ts'
 import type { CommandLine } from '../../../web/command-line.ts'
 import { Comparison } from '../../../web/parts/comparison.tsx'
 import { Facts, List } from '../../../web/parts/facts.tsx'
@@ -26,6 +27,7 @@ import {
 } from '../../../web/parts/values.tsx'
 import { publicPaths } from '../../../web/paths.ts'
 import { destinationOf } from '../../../web/receipt-view/destination.ts'
+import { sinceWords } from '../../../web/receipt-view/since.ts'
 import { headingOf, soundTone } from '../../../web/receipt-view/view.ts'
 import type { ClaimDetail, ClaimState, ClaimStatus } from '../../claims/claims.ts'
 import type { HostChoice } from '../../claims/host-choice.ts'
@@ -33,6 +35,7 @@ import { listPath } from '../claims/list-query.ts'
 import { standingOf } from '../claims/standing.ts'
 import type { Moment } from '../claims/story.ts'
 import { ConsolePage, useWorkspace } from '../page.tsx'
+import { ButtonForm } from '../parts/form.tsx'
 import { Live, LiveStatus } from '../parts/live.tsx'
 import { Timeline } from '../parts/timeline.tsx'
 
@@ -46,6 +49,8 @@ interface ClaimPageProps {
   readonly provider: string | null | undefined
   /** The hosts to choose from, for a claim that several connections fitted. */
   readonly choice: HostChoice | undefined
+  /** The looks at the claim since it was decided, oldest first. */
+  readonly revisits: readonly ShownRevisit[]
   readonly receipt: Receipt | undefined
   /** Returns the title of a provider. */
   readonly titleOf: (provider: string) => string
@@ -110,6 +115,7 @@ export function ClaimPage(props: ClaimPageProps) {
                 <p>{NO_RECEIPT[claim.state]}</p>
               </section>
             )}
+            <Revisits {...props} />
             <h2>The claim</h2>
             <ClaimFacts {...props} />
           </div>
@@ -240,6 +246,27 @@ function WhatWasRead({
     </>
   )
 }
+
+/** The part on what became of the outcome since, with the button for owners. */
+function Revisits({ detail: { claim, history }, revisits }: ClaimPageProps) {
+  const { at, isOwner } = useWorkspace()
+  if (!canBeRevisited(claim.verdict, history)) return null
+  const mayAsk = isOwner && revisits.length < MOST_REVISITS && revisits.every(({ result }) => result !== null)
+  return (
+    <section class="card" id="since">
+      <h2>Since then</h2>
+      {revisits.length === 0 && <p>Nobody has looked again since the claim was decided.</p>}
+      {revisits.map((revisit) => (
+        <p>{sinceWords(revisit) ?? (revisit.result === null ? LOOKING : UNTOLD)}</p>
+      ))}
+      {mayAsk && <ButtonForm action={at.revisit(claim.claimId)}>Look again</ButtonForm>}
+    </section>
+  )
+}
+
+const LOOKING = 'It is being looked at again.'
+const UNTOLD =
+  'Looked at again: it cannot be told whether it is still there. The destination could not be read, or what was read is no evidence.'
 
 function ReceiptCard({ receipt, origin, commandLine }: ClaimPageProps & { receipt: Receipt }) {
   const { receipt_id: id, observation, verdict } = receipt.body

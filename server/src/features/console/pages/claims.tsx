@@ -25,7 +25,7 @@ import { firstStepsOf } from './first-steps.tsx'
 const PAGE_SIZE = 25
 
 export function claimRoutes(app: App, services: ConsoleDependencies): void {
-  const { allowances, auditTrail, claims, claimStatistics, registry, ownAddress, config, now } = services
+  const { allowances, auditTrail, claims, claimStatistics, registry, revisits, ownAddress, config, now } = services
   const loadedActions = registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])
 
   addPage(app, services, '/claims', {
@@ -88,7 +88,8 @@ export function claimRoutes(app: App, services: ConsoleDependencies): void {
       const { claim } = detail
       if (claim.erasure)
         return <ErasedClaim claim={claim} erasure={claim.erasure} title={actionTitle(registry, claim.action)} />
-      const [receipt, provider, choice] = await Promise.all([
+      const [revisited, receipt, provider, choice] = await Promise.all([
+        revisits.ofClaim(claimId),
         receiptOf(services, detail),
         providerOf(services, workspaceId, detail),
         choiceOf(services, workspaceId, detail),
@@ -104,6 +105,7 @@ export function claimRoutes(app: App, services: ConsoleDependencies): void {
           isForeign={profile !== undefined && registry.isForeign(profile)}
           provider={provider}
           choice={choice}
+          revisits={revisited}
           receipt={receipt}
           titleOf={(name) => registry.connectionType(name)?.title ?? name}
           story={storyOf({ detail, toleranceMs: profile?.toleranceMs, receipt, landing, anchors })}
@@ -111,6 +113,18 @@ export function claimRoutes(app: App, services: ConsoleDependencies): void {
           commandLine={commandLineOf(config)}
         />
       )
+    },
+    forms: {
+      '/claims/:claim_id/revisit': {
+        owners: true,
+        freshSignIn: 'it only reads, three times for a claim at most',
+        showsRefusal: false,
+        save: async ({ workspace, params, by }) => {
+          if (!isId(params.claim_id)) throw new ServiceError('not_found', 'there is no such claim')
+          await revisits.ask(workspace.id, params.claim_id, by)
+        },
+        done: 'revisit-asked',
+      },
     },
   })
 }

@@ -217,7 +217,8 @@ async function membersPage(
         </>
       )}
       <p>
-        <a href={at.retention}>Retention</a>: how long the workspace keeps the content of its receipts.
+        <a href={at.retention}>Retention</a>: how long the workspace keeps the content of its receipts.{' '}
+        <a href={at.revisits}>Looking again</a>: whether what was verified is still there later.
       </p>
       {isOwner && (
         <>

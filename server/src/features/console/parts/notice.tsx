@@ -36,6 +36,8 @@ const DONE: Readonly<Record<string, string>> = {
   'workspace-renamed': 'The workspace is renamed.',
   'retention-changed': 'Changed: the page says what holds now.',
   'silence-changed': 'Changed: the page says of what the workspace is told.',
+  'revisits-changed': 'Changed: the page says what holds now.',
+  'revisit-asked': 'The claim is looked at again. The page says what came of it, in some minutes.',
   'hints-ended': 'Hints are switched off. Messages at their address change nothing from now on.',
   disconnected: 'Disconnected. Its credentials are deleted.',
   'key-changed': 'The key is changed. Its next request is held to what you set.',

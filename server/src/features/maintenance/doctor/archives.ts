@@ -6,8 +6,8 @@ import { type Reads, StorageError } from '../../../storage/storage.ts'
 import type { LogArchives } from '../../log/log-archives.ts'
 import { readHeads } from './heads.ts'
 import type { KeyRing } from './key-ring.ts'
-import { examineReceipt, type HeadBounds } from './receipt-examination.ts'
-import { claimOfRow } from './stored.ts'
+import { examineReceipt } from './receipt-examination.ts'
+import { claimOfRow, type HeadBounds } from './stored.ts'
 
 export type ReadArchives = Pick<LogArchives, 'has' | 'open' | 'receipt' | 'receiptIds' | 'treeProblems'>
 

@@ -3,8 +3,8 @@ import { HASH_BYTES } from '@claimcheck/core/log'
 import { createProblems } from '../../../base/problems.ts'
 import type { Reads } from '../../../storage/storage.ts'
 import { createKeyRing } from './key-ring.ts'
-import { examineReceipt, type HeadBounds } from './receipt-examination.ts'
-import { claimOfRow, receiptOfRow } from './stored.ts'
+import { examineReceipt } from './receipt-examination.ts'
+import { claimOfRow, type HeadBounds, receiptOfRow } from './stored.ts'
 
 /** A range of leaves that were added by the same signed head. */
 export interface Segment extends HeadBounds {

@@ -4,8 +4,7 @@ import { formatInstant, jsonIn } from '@claimcheck/core/rules'
 import { sentencesThatHold } from '../../../base/problems.ts'
 import { LEAF_BEGINNING, sha256 } from '../../../base/sha256.ts'
 import type { KeyRing } from './key-ring.ts'
-import type { Examination, HeadBounds } from './receipt-examination.ts'
-import type { StoredClaim, StoredReceipt } from './stored.ts'
+import type { Examination, HeadBounds, StoredClaim, StoredReceipt } from './stored.ts'
 
 export function isFindingId(id: string): boolean {
   return id.startsWith('fnd_')

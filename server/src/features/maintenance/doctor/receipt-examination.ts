@@ -27,21 +27,7 @@ import { examineClaim, examineErasedClaim, recordsOf } from './claim-examination
 import { evidenceProblems, recompute } from './evidence.ts'
 import { examineFinding, isFindingId } from './finding-examination.ts'
 import type { KeyRing } from './key-ring.ts'
-import type { StoredClaim, StoredReceipt } from './stored.ts'
-
-/** What a signed head determines for its leaves. */
-export interface HeadBounds {
-  /** The key that signed the head; undefined when it is unknown. */
-  readonly keyId: string | undefined
-  readonly notBefore: Instant
-  readonly notAfter: Instant
-}
-
-export interface Examination {
-  /** Of the entry. */
-  readonly leafHash: Uint8Array
-  readonly problems: readonly string[]
-}
+import type { Examination, HeadBounds, StoredClaim, StoredReceipt } from './stored.ts'
 
 /** @param keys to verify the signature, too */
 export async function examineReceipt(

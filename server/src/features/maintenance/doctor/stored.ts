@@ -1,5 +1,5 @@
 /** Receipts and claims as they are stored. */
-import { type CheckRecord, jsonIn } from '@claimcheck/core/rules'
+import { type CheckRecord, type Instant, jsonIn } from '@claimcheck/core/rules'
 import { claims } from '../../../storage/claim-row.ts'
 import type { Row } from '../../../storage/db.ts'
 import { type ReceiptRow, receipts } from '../../../storage/log.ts'
@@ -38,6 +38,21 @@ export interface StoredCheck {
   readonly text: string
   /** Undefined when the text is not a valid record. */
   readonly record: CheckRecord | undefined
+}
+
+/** What a signed head determines for its leaves. */
+export interface HeadBounds {
+  /** The key that signed the head; undefined when it is unknown. */
+  readonly keyId: string | undefined
+  readonly notBefore: Instant
+  readonly notAfter: Instant
+}
+
+/** The examination of one leaf. */
+export interface Examination {
+  /** The hash of its entry. */
+  readonly leafHash: Uint8Array
+  readonly problems: readonly string[]
 }
 
 export function receiptOfRow(row: Row): StoredReceipt {

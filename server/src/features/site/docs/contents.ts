@@ -106,6 +106,7 @@ export const CHAPTERS: readonly Chapter[] = [
       'commands',
       'console',
       'hints',
+      'looking-again',
       'plugins',
       'requests',
       'anchors',

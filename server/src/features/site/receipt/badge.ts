@@ -26,8 +26,10 @@ export function badgeText(tone: BadgeTone): string {
   return `Claimcheck: ${RESULTS[tone][0]}`
 }
 
-export function badgeOf(tone: BadgeTone): string {
-  const [words, colour] = RESULTS[tone]
+/** @param hasChanged true where what was verified is no longer so */
+export function badgeOf(tone: BadgeTone, hasChanged = false): string {
+  const [result, colour] = RESULTS[tone]
+  const words = hasChanged ? `${result}, changed since` : result
   const left = widthOf(NAME)
   const right = widthOf(words)
   const width = left + right

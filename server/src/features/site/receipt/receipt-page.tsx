@@ -31,6 +31,8 @@ export interface ReceiptLinks {
   readonly verify: string
   /** The place or tool that the command needs, to follow "on the command line, ". */
   readonly verifyWhere: string
+  /** Sentences on what became of the outcome since, each with the address of its signed finding, if it has one. */
+  readonly since: readonly { readonly words: string; readonly finding: string | undefined }[]
 }
 
 export interface ReceiptArticleProps {
@@ -87,6 +89,11 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
         {isUnvouched && <p class="lead">{UNVOUCHED_WORDS}</p>}
         {view.reason && <p class="lead">{view.reason}</p>}
         <p class="lead">{view.when}</p>
+        {links?.since.map(({ words, finding }) => (
+          <p class="notice">
+            {words} {finding !== undefined && <a href={finding}>The signed finding</a>}
+          </p>
+        ))}
       </header>
       <Part title="Claimed and found">
         <p>

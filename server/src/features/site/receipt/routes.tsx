@@ -6,10 +6,12 @@ import type { FastifyReply } from 'fastify'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { isId, JSON_TYPE } from '../../../http/route.ts'
+import type { ShownRevisit } from '../../../storage/revisits.ts'
 import type { CommandLine } from '../../../web/command-line.ts'
 import { sendPage } from '../../../web/document.tsx'
 import { assetPath, publicPaths } from '../../../web/paths.ts'
 import { PublicPage } from '../../../web/public-page.tsx'
+import { hasChangedSince, sinceWords } from '../../../web/receipt-view/since.ts'
 import { uncheckedSteps } from '../../../web/receipt-view/steps.ts'
 import { ErasedError } from '../../receipts/erased.ts'
 import { toErasedReceipt } from '../../receipts/erased-receipt.ts'
@@ -23,7 +25,10 @@ const SVG_TYPE = 'image/svg+xml; charset=utf-8'
 const HEADERS = { 'x-robots-tag': 'noindex', 'cache-control': 'public, max-age=5' }
 const BADGE_CACHE = 'public, max-age=300'
 
-const IMAGES: Readonly<Record<string, (tone: BadgeTone) => string>> = { svg: badgeOf, 'icon.svg': iconOf }
+const IMAGES: Readonly<Record<string, (tone: BadgeTone, hasChanged: boolean) => string>> = {
+  svg: badgeOf,
+  'icon.svg': iconOf,
+}
 
 export function receiptPageRoutes(app: App, services: SiteDependencies, commandLine: CommandLine): void {
   const checked = createCheckedReceipts(services)
@@ -36,16 +41,17 @@ export function receiptPageRoutes(app: App, services: SiteDependencies, commandL
     if (!found)
       throw new ServiceError('not_found', 'there is no such receipt: look whether the whole address was copied')
     reply.headers(HEADERS)
+    const revisits = found instanceof ErasedError ? [] : await services.storage.read.revisits.ofReceipt(id)
     const image = IMAGES[form]
     // Programs that show images from elsewhere show none with an error status, so those of an erased receipt have none.
     if (image)
       return reply
         .type(SVG_TYPE)
         .header('cache-control', BADGE_CACHE)
-        .send(image(toneOf(found)))
+        .send(image(toneOf(found), hasChangedSince(revisits)))
     if (found instanceof ErasedError) return sendErased(reply, form, found, commandLine)
     if (form === 'json') return reply.type(JSON_TYPE).send(bundleText(found.bundle))
-    return sendReceipt(reply, found, linksOf(id, services, commandLine))
+    return sendReceipt(reply, found, linksOf(id, revisits, services, commandLine))
   })
 }
 
@@ -70,7 +76,12 @@ function sendErased(
   return reply.code(410).type(JSON_TYPE).send(document)
 }
 
-function linksOf(receiptId: string, { ownAddress }: SiteDependencies, commandLine: CommandLine): ReceiptLinks {
+function linksOf(
+  receiptId: string,
+  revisits: readonly ShownRevisit[],
+  { ownAddress }: SiteDependencies,
+  commandLine: CommandLine,
+): ReceiptLinks {
   const origin = ownAddress.origin()
   const document = `${origin}/v1/receipts/${receiptId}`
   return {
@@ -82,6 +93,13 @@ function linksOf(receiptId: string, { ownAddress }: SiteDependencies, commandLin
     document,
     verify: `${commandLine.program} verify ${document}`,
     verifyWhere: commandLine.where,
+    since: revisits.flatMap((revisit) => {
+      const words = sinceWords(revisit)
+      const { findingId } = revisit
+      return words === undefined
+        ? []
+        : [{ words, finding: findingId === null ? undefined : `/v1/findings/${findingId}` }]
+    }),
   }
 }
 
