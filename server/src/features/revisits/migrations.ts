@@ -2,7 +2,7 @@
 import type { Dialect } from '../../storage/dialect.ts'
 import type { MigrationDb } from '../../storage/schema.ts'
 
-export const revisitMigrations = { '025-revisits': { up } }
+export const revisitMigrations = { '029-revisits': { up } }
 
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.createTable('revisits', (table) => {
