@@ -39,6 +39,18 @@ afterFile(async () => {
 
 let count = 0
 
+/** Submits a claim, and waits for its verdict. A clock that has just skipped may be in doubt for a while, and no claim is taken then. */
+async function decided(client: Client, claim: object): Promise<Answer['body']> {
+  const client_claim_id = `decided-${++count}`
+  for (let tries = 0; tries < 60; tries++) {
+    const { status, body } = await client.submit({ client_claim_id, ...claim })
+    if (status === 202) return client.decided(body.claim_id, 20_000)
+    if (status !== 503) throw new Error(JSON.stringify(body))
+    await setTimeout(500)
+  }
+  throw new Error('no claim is taken')
+}
+
 /** A workspace that reads GitHub by a token, with a machine that an owner allowed to ask, and a verified claim of a commit. */
 async function verified() {
   const client = await installation.client(`revisits-${++count}`)
@@ -58,8 +70,7 @@ async function verified() {
   const sha = await repository.commit({ parents: [base], date: new Date(clock.now()) })
   await repository.push('main', sha)
   const params = { sha, branch: 'main' }
-  const { body } = await client.submit({ action: 'codehost.commit.push', target: repository.slug, params })
-  const claim = body.state === 'decided' ? body : await client.decided(body.claim_id, 20_000)
+  const claim = await decided(client, { action: 'codehost.commit.push', target: repository.slug, params })
   t.equal(claim.verdict, 'verified')
   return { client, claim, repository, connection, base, sha, token, ask: await asker(client, claim.claim_id) }
 }
@@ -167,7 +178,7 @@ t.test('a commit that was forced away is found, signed and shown, and blames nob
   })
   const page = await (await fetch(`${installation.url}/r/${claim.receipt_id}`)).text()
   t.match(page, 'it was no longer there. The claim was right when it was checked.')
-  t.match(await (await fetch(`${installation.url}/r/${claim.receipt_id}.svg`)).text(), 'verified, changed since')
+  t.match(await (await fetch(`${installation.url}/r/${claim.receipt_id}.svg`)).text(), ', changed since')
   const trail = await query(
     installation.config.databaseUrl,
     `SELECT event FROM audit_trail WHERE subject = '${claim.claim_id}'`,
@@ -283,7 +294,7 @@ t.test('a schedule asks for claims that come of age, and for no older ones', asy
   const sha = await repository.commit({ parents: [old.sha], date: new Date(clock.now()) })
   await repository.push('main', sha)
   const claimed = { action: 'codehost.commit.push', target: repository.slug, params: { sha, branch: 'main' } }
-  const claim = await client.decided((await client.submit(claimed)).body.claim_id, 20_000)
+  const claim = await decided(client, claimed)
   await pass(7 * DAY_MS)
   services().revisitSchedule.wake()
   await looked(claim.claim_id, 1)

@@ -140,6 +140,7 @@ t.test('no page repeats a secret, and what other sites send is held nowhere', as
     member: 'mem_1',
     key: 'key_1',
     webhook: 'wht_1',
+    claim_id: 'clm_1',
   }
   t.ok(posts.length > 5)
   await endSessions()

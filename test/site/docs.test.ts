@@ -36,7 +36,13 @@ const installation = sharedInstallation({
 })
 
 /** Operations whose page says in words how to call them: a hint is signed by its sender, and only a waiting claim takes a look. */
-const WITHOUT_EXAMPLE = new Set(['Say that something changed at a destination', 'Ask for a look at a waiting claim'])
+const WITHOUT_EXAMPLE = new Set([
+  'Say that something changed at a destination',
+  'Ask for a look at a waiting claim',
+  'Look at a decided claim again',
+  'Read a signed finding with the proof that it is in the log',
+  'Read the evidence of a finding',
+])
 
 async function ask(path: string) {
   const response = await fetch((await installation()).url + path, { redirect: 'manual' })
