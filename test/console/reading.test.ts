@@ -100,6 +100,7 @@ async function world() {
     machine: machine.clientId,
     webhook: webhook.id,
     delivery_id: 'msg_none',
+    finding_id: 'fnd_none',
     grant: grant!.grantId,
     uid: (await application.ask(owner)).split('/').at(-1)!,
   }

@@ -94,8 +94,11 @@ export function revisitReads(db: Db) {
       const some = `SELECT 1 FROM revisits WHERE workspace_id = ? AND ${OPEN} LIMIT ?`
       return countRows(db, `(${some}) AS some_revisits`, [workspaceId, most])
     },
+    /** Lists the schedules of all workspaces that are not deleted. */
     async schedules(): Promise<RevisitScheduleRow[]> {
-      return selectRows(db, revisitSchedules, 'ORDER BY workspace_id, days')
+      const rest =
+        'WHERE workspace_id IN (SELECT id FROM workspaces WHERE deleted_at IS NULL) ORDER BY workspace_id, days'
+      return selectRows(db, revisitSchedules, rest)
     },
     /** Lists the days after which a workspace has its claims looked at again, the first first. */
     async daysOf(workspaceId: string): Promise<number[]> {
