@@ -84,7 +84,7 @@ export {
   type StoredTokens,
   type TokenCell,
 } from './hosting/refreshes.ts'
-export { MOST_MODULUS_BITS } from './hosting/schemes/jwt.ts'
+export { MOST_MODULUS_BITS, signingKey, signJwt } from './hosting/schemes/jwt.ts'
 export type { Refreshes } from './hosting/schemes/scheme.ts'
 export type { Credential } from './hosting/schemes/schemes.ts'
 export { socketProblems } from './hosting/sockets/grants.ts'

@@ -167,6 +167,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /console/w/:workspace/developers/webhooks': 'owner',
   'GET /console/w/:workspace/developers/webhooks/new': 'owner',
   'POST /console/w/:workspace/developers/webhooks/new': 'owner',
+  'GET /console/w/:workspace/developers/webhooks/new-report': 'owner',
+  'POST /console/w/:workspace/developers/webhooks/new-report': 'owner',
   'GET /console/w/:workspace/developers/webhooks/:webhook': 'owner',
   'GET /console/w/:workspace/developers/webhooks/:webhook/test': 'owner',
   'POST /console/w/:workspace/developers/webhooks/:webhook/test': 'owner',

@@ -23,10 +23,13 @@ export const WebhookList = Type.Object(
       Type.Object(
         {
           id: Type.String({ examples: ['wht_01M82WPTA0QH9V7R3JYB6ZK4CD'] }),
-          format: Type.Enum(['standard', 'slack', 'discord', 'mattermost', 'teams'], {
-            description:
-              'What it gets: signed events by Standard Webhooks, or messages for the people of a chat service.',
-          }),
+          format: Type.Enum(
+            ['standard', 'slack', 'discord', 'mattermost', 'teams', 'github', 'github_app', 'gitlab', 'gitea'],
+            {
+              description:
+                'What it gets: signed events by Standard Webhooks, messages for the people of a chat service, or reports on commits at a code host.',
+            },
+          ),
           origin: Type.String({ description: 'The origin of its address.', examples: ['https://hooks.example.com'] }),
           filters: Filters,
           state: Type.Enum(['on', 'off'], { description: '`off`: events wait until it is switched on.' }),

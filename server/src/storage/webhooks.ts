@@ -38,7 +38,22 @@ export const NO_FILTERS: WebhookFilters = { types: [], verdicts: [], actions: []
 
 /** The forms that receivers take. `standard`: by Standard Webhooks; the others are of chat services. */
 export const WEBHOOK_FORMATS = ['standard', 'slack', 'discord', 'mattermost', 'teams'] as const
-export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
+/** The forms in which code hosts take reports on commits: statuses by a token, or check runs by a GitHub App. */
+export const REPORT_FORMATS = ['github', 'github_app', 'gitlab', 'gitea'] as const
+export type ReportFormat = (typeof REPORT_FORMATS)[number]
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number] | ReportFormat
+
+/** The grant of a target that reports on commits. */
+export interface ReportGrant {
+  /** The repositories that get reports, by the paths that their owner typed. */
+  readonly repositories: readonly string[]
+  /** The identifier of who posts the reports, as connections name it. */
+  readonly reporter: string
+  /** True if pull requests get a comment, too. */
+  readonly comments: boolean
+  /** The GitHub App that reports; null for a token. */
+  readonly app: { readonly id: string; readonly installation: string } | null
+}
 
 /** `gone`: the receiver answered 410, or as its service says that an address takes nothing more. `failing`: a delivery failed for three days, in which no other one arrived. */
 export type OffReason = 'owner' | 'gone' | 'failing'
@@ -60,6 +75,8 @@ export const webhookTargets = table('webhook_targets', ['id'], {
   state: text<'on' | 'off' | 'removed'>('state'),
   offReason: nullable(text<OffReason>('off_reason')),
   stateAt: instant('state_at'),
+  /** The grant of a target that reports on commits; null for other targets. */
+  report: nullable(json<ReportGrant>('report')),
   /** The number of the last event that was turned into a delivery, or passed over. */
   reached: bigint('reached'),
   /** The time before which the receiver asked not to be called. */
@@ -142,8 +159,25 @@ const lease = { lease: nullable(bigint('lease')) }
 const triedByLease = extended(tried, lease)
 
 /** The members of a claim that filters need. */
-const claimTraits = part(claims, 'claimId', 'verdict', 'action', 'profileAction', 'agentId', 'connectionId')
+const claimTraits = part(claims, 'claimId', 'verdict', 'action', 'profileAction', 'agentId', 'connectionId', 'target')
 export type ClaimTraits = RowOf<typeof claimTraits>
+
+/** The members of a claim that reports need. */
+const reportedClaim = part(
+  claims,
+  'claimId',
+  'agentId',
+  'profileAction',
+  'params',
+  'verdict',
+  'reasonCode',
+  'receiptId',
+  'submittedAt',
+)
+export type ReportedClaim = RowOf<typeof reportedClaim>
+
+/** The deliveries of a target among which reports look for later claims. */
+const MOST_REPORTED = 1000
 
 const eventKeys = part(events, 'workspaceId', 'number')
 
@@ -214,6 +248,12 @@ export function webhookReads(db: Db) {
     async claimTraits(claimIds: readonly string[]): Promise<ReadonlyMap<string, ClaimTraits>> {
       const rows = await selectRows(db, claimTraits, `WHERE claim_id IN ${texts}`, [JSON.stringify(claimIds)])
       return new Map(rows.map((row) => [row.claimId, row]))
+    },
+    /** Reads a claim, and those about the same repository that a target was told of lately. */
+    async reported(targetId: string, claimId: string, repository: string): Promise<ReportedClaim[]> {
+      const told = `SELECT subject FROM webhook_deliveries WHERE target_id = ? ORDER BY event_number DESC LIMIT ${MOST_REPORTED}`
+      const rest = `WHERE (claim_id = ? OR claim_id IN (SELECT subject FROM (${told}) AS told)) AND lower(target) = lower(?)`
+      return selectRows(db, reportedClaim, rest, [claimId, targetId, repository])
     },
     /** Reads those of these events that are still stored. */
     async events(keys: readonly Pick<EventRow, 'workspaceId' | 'number'>[]): Promise<EventRow[]> {

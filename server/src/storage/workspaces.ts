@@ -414,6 +414,10 @@ export function connectionWrites(db: Db) {
         .where({ sealed_secrets: JSON.stringify(sealedSecrets) })
         .update(columnsOf(found, by))
     },
+    /** Replaces the options of a locked connection that are not secret. */
+    async changeOptions(id: string, options: JsonObject): Promise<void> {
+      await active(id).update({ options: JSON.stringify(options) })
+    },
     /** Renames a connection. False when there is no such active connection, in this workspace where one is named. */
     async rename(id: string, name: string | null, workspaceId?: string): Promise<boolean> {
       return (await active(id, workspaceId).update({ name })) === 1

@@ -84,6 +84,7 @@ export function pathsIn(workspaceId: string) {
     sites: `${root}/developers/sites`,
     webhooks: `${root}/developers/webhooks`,
     newWebhook: `${root}/developers/webhooks/new`,
+    newReport: `${root}/developers/webhooks/new-report`,
     webhook: ofOne('developers/webhooks'),
     testWebhook: ofOne('developers/webhooks', '/test'),
     changeWebhook: ofOne('developers/webhooks', '/change'),

@@ -1,6 +1,6 @@
 /** Decides which events a target gets. */
 import type { EventRow, EventType } from '../../storage/events.ts'
-import type { ClaimTraits, WebhookFilters } from '../../storage/webhooks.ts'
+import type { ClaimTraits, ReportGrant, WebhookFilters } from '../../storage/webhooks.ts'
 
 /** Tells whether filters ask for more than the type of an event, so that its claim has to be read. */
 export function needsTraits({ verdicts, actions, agents, connections }: WebhookFilters): boolean {
@@ -18,8 +18,15 @@ export function namesClaim({ type }: Pick<EventRow, 'type'>): boolean {
 /**
  * Tells whether a target gets an event.
  * @param claim the claim that the event names; undefined where no filter needs it
+ * @param report the grant of a target that reports on commits: on those of its repositories alone
  */
-export function fits(filters: WebhookFilters, { type, subject }: EventRow, claim: ClaimTraits | undefined): boolean {
+export function fits(
+  filters: WebhookFilters,
+  { type, subject }: EventRow,
+  claim: ClaimTraits | undefined,
+  report: ReportGrant | null = null,
+): boolean {
+  if (report && !report.repositories.some((one) => one.toLowerCase() === claim?.target.toLowerCase())) return false
   if (!admits(filters.types, type)) return false
   if (type === 'claim.decided') return !needsTraits(filters) || (claim !== undefined && fitsClaim(filters, claim))
   if (ofAgents.has(type)) return admits(filters.agents, claim?.agentId ?? null)

@@ -3,16 +3,31 @@ import type * as wire from '@claimcheck/core/api'
 import { retryAfterMs } from '@claimcheck/core/plugin'
 import { type Instant, VERDICTS } from '@claimcheck/core/rules'
 import type { OwnAddress } from '../../config/address.ts'
-import { type DeliveryFault, NO_FILTERS, type WebhookFilters, type WebhookFormat } from '../../storage/webhooks.ts'
+import {
+  type DeliveryFault,
+  NO_FILTERS,
+  type ReportedClaim,
+  type ReportGrant,
+  type WebhookFilters,
+  type WebhookFormat,
+} from '../../storage/webhooks.ts'
 import { ALERT_FORMATS, type AlertFormat, alertBody, testAlert } from './alerts.ts'
 import { bodyOf, messageHeaders, testBody } from './message.ts'
+import { reporting } from './report-hosts.ts'
 
 /** A target with its URL and secrets in clear. */
 export interface OpenTarget {
   readonly workspaceId: string
   readonly format: WebhookFormat
   readonly url: string
+  /** The secrets that sign; of one that reports, the token or the private key alone. */
   readonly secrets: readonly string[]
+  /** The grant of one that reports on commits. */
+  readonly report?: OpenReport
+}
+
+export interface OpenReport extends ReportGrant {
+  readonly targetId: string
 }
 
 export interface Message {
@@ -24,11 +39,13 @@ export interface Message {
   readonly more: number
 }
 
-interface OutgoingRequest {
+export interface OutgoingRequest {
   readonly url: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | undefined
+  /** The most bytes of the answer's body that are read. */
+  readonly mostBytes?: number | undefined
 }
 
 export interface Answer {
@@ -63,6 +80,8 @@ export interface Sending {
    * @throws DestinationError
    */
   call(request: OutgoingRequest): Promise<Answer>
+  /** Reads this claim, and those about the repository that the target was told of lately. */
+  reported(targetId: string, claimId: string, repository: string): Promise<readonly ReportedClaim[]>
 }
 
 export interface Kind {
@@ -155,6 +174,10 @@ const KINDS: Readonly<Record<WebhookFormat, Kind>> = {
   discord: chat('discord'),
   mattermost: chat('mattermost'),
   teams: chat('teams'),
+  github: reporting('github'),
+  github_app: reporting('github_app'),
+  gitlab: reporting('gitlab'),
+  gitea: reporting('gitea'),
 }
 
 export function kindOf(format: WebhookFormat): Kind {

@@ -7,6 +7,7 @@ export const webhookMigrations = {
   '024-webhook-deliveries': { up: addIndex },
   '026-webhook-formats': { up: addFormats },
   '027-webhook-likeness': { up: addLikeness },
+  '030-webhook-reports': { up: addReports },
 }
 
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
@@ -90,4 +91,12 @@ async function addLikeness(db: MigrationDb): Promise<void> {
   await db.raw(
     'CREATE INDEX webhook_deliveries_likeness ON webhook_deliveries (target_id, likeness, due_at) WHERE likeness IS NOT NULL',
   )
+}
+
+/** Adds what a target needs that reports on commits. */
+async function addReports(db: MigrationDb): Promise<void> {
+  await db.schema.alterTable('webhook_targets', (table) => {
+    // JSON: the repositories, who reports, and the app; null for other targets.
+    table.text('report')
+  })
 }

@@ -63,8 +63,8 @@ async function planOf(
   const traits = await read.webhooks.claimTraits(named.map(({ subject }) => subject))
   const plans = targets
     .filter(({ reached }) => reached < to)
-    .map(({ id, reached, filters }) => {
-      const events = rows.filter((row) => row.number > reached && fits(filters, row, traits.get(row.subject)))
+    .map(({ id, reached, filters, report }) => {
+      const events = rows.filter((row) => row.number > reached && fits(filters, row, traits.get(row.subject), report))
       return { workspaceId, targetId: id, from: reached, to, events, traits }
     })
   return { plans, isMore }

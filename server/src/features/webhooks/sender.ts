@@ -1,11 +1,13 @@
 /** Sends one message to a receiver, and tells what became of it. */
 import { isDestinationError } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
+import { ServiceError } from '../../base/errors.ts'
 import type { OwnAddress } from '../../config/address.ts'
 import { createOutbound, type Outbound } from '../../outbound/outbound.ts'
-import type { DeliveryFault } from '../../storage/webhooks.ts'
+import type { DeliveryFault, ReportFormat } from '../../storage/webhooks.ts'
 import type { WebhooksConfig } from './config.ts'
-import { kindOf, type Message, type OpenTarget, type Sending } from './kinds.ts'
+import { kindOf, type Message, type OpenTarget, type OutgoingRequest, type Sending } from './kinds.ts'
+import { whoReports as askWho, type ReportAccess } from './report-hosts.ts'
 
 /** The outcome of a try. Answers are not kept. */
 export interface Try {
@@ -33,11 +35,17 @@ interface SendParts {
   readonly outbound: Pick<Outbound, 'post' | 'request'>
   readonly ownAddress: Pick<OwnAddress, 'origin' | 'url'>
   readonly now: () => Instant
+  readonly reported: Sending['reported']
 }
 
-export function createSend({ outbound, ownAddress, now }: SendParts) {
+export function createSend({ outbound, ownAddress, now, reported }: SendParts) {
+  async function call({ url, mostBytes = MOST_ANSWER_BYTES, ...request }: OutgoingRequest, signal: AbortSignal) {
+    const response = await outbound.request(url, { ...request, signal })
+    return { status: response.status, headers: response.headers, text: await beginningOf(response, mostBytes) }
+  }
+
   /** Sends a message; never rejects. @param ended ends the request early */
-  return async function send(target: OpenTarget, message: Message, ended?: AbortSignal): Promise<Try> {
+  async function send(target: OpenTarget, message: Message, ended?: AbortSignal): Promise<Try> {
     const begun = performance.now()
     let status: number | null = null
     let signal: AbortSignal | undefined
@@ -50,13 +58,14 @@ export function createSend({ outbound, ownAddress, now }: SendParts) {
         const isText = typeof wait === 'string' && /^[ -~]+$/.test(wait)
         return { status, headers: new Headers(isText ? { 'retry-after': wait } : {}), text: '' }
       },
-      async call({ url, ...request }) {
+      async call(request) {
         const timeout = AbortSignal.timeout(TIMEOUT_MS)
         signal ??= ended ? AbortSignal.any([timeout, ended]) : timeout
-        const response = await outbound.request(url, { ...request, signal })
-        status = response.status
-        return { status, headers: response.headers, text: await beginningOf(response) }
+        const answer = await call(request, signal)
+        status = answer.status
+        return answer
       },
+      reported,
     }
     const { fault, retryAfterMs } = await kindOf(target.format)
       .send(sending)
@@ -67,6 +76,17 @@ export function createSend({ outbound, ownAddress, now }: SendParts) {
       })
     return { status, durationMs: Math.round(performance.now() - begun), fault, retryAfterMs }
   }
+
+  /** Finds out who reports with these credentials. @throws ServiceError `bad_request` where the host does not say it */
+  async function whoReports(format: ReportFormat, access: ReportAccess): Promise<string> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    return askWho(format, access, now(), (request) => call(request, signal)).catch((cause) => {
+      const problem = `${new URL(access.url).origin} did not say whose credentials these are: look whether they are right, and may read the account`
+      throw new ServiceError('bad_request', problem, { cause })
+    })
+  }
+
+  return { send, whoReports }
 }
 
 const FAULTS: Readonly<Record<string, DeliveryFault>> = {
@@ -76,12 +96,12 @@ const FAULTS: Readonly<Record<string, DeliveryFault>> = {
 }
 
 /** Reads the beginning of an answer, and throws the rest away. */
-async function beginningOf({ body }: Response): Promise<string> {
+async function beginningOf({ body }: Response, mostBytes: number): Promise<string> {
   const reader = body?.getReader()
   if (!reader) return ''
   const chunks: Uint8Array[] = []
   try {
-    for (let left = MOST_ANSWER_BYTES; left > 0; ) {
+    for (let left = mostBytes; left > 0; ) {
       const { done, value } = await reader.read()
       if (done) return Buffer.concat(chunks).toString()
       chunks.push(value.subarray(0, left))

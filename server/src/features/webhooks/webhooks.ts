@@ -13,19 +13,22 @@ import type { AuditDetails } from '../../storage/audit-chain.ts'
 import { EVENT_TYPES } from '../../storage/events.ts'
 import { webhookContext } from '../../storage/sealed-contexts.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
-import type {
-  DeliveryFilter,
-  DeliveryRow,
-  OffReason,
-  WebhookFilters,
-  WebhookFormat,
-  WebhookTargetRow,
+import {
+  type DeliveryFilter,
+  type DeliveryRow,
+  NO_FILTERS,
+  type OffReason,
+  type ReportFormat,
+  type WebhookFilters,
+  type WebhookFormat,
+  type WebhookTargetRow,
 } from '../../storage/webhooks.ts'
 import { DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
 import { requireRoom } from '../workspaces/possession-limits.ts'
 import { requireWorkspace } from '../workspaces/workspaces.ts'
 import type { OpenTarget } from './kinds.ts'
 import { newSecret } from './message.ts'
+import { apiOf, readGrant } from './report-grants.ts'
 import { createSend, type Try } from './sender.ts'
 
 /** A webhook without its URL and secrets. */
@@ -37,6 +40,18 @@ export interface WebhookSettings {
   readonly url: string
   /** The lists of `WebhookFilters`, as they were typed. */
   readonly filters: { readonly [List in keyof WebhookFilters]: readonly string[] }
+}
+
+/** The settings of a target that reports on commits. */
+export interface ReportSettings {
+  readonly format: ReportFormat
+  /** The id of the connection whose claims are reported. */
+  readonly connection: string
+  readonly repositories: readonly string[]
+  /** The token; of an app, its private key. */
+  readonly credential: string
+  readonly app: { readonly id: string; readonly installation: string }
+  readonly comments: boolean
 }
 
 export interface NewWebhook {
@@ -65,7 +80,8 @@ export function createWebhooks(parts: WebhookParts) {
   const { storage, webhookOutbound: outbound, ownAddress, now } = parts
   const { limits } = parts.config ?? { limits: DEFAULT_LIMITS }
   const { read } = storage
-  const send = createSend({ outbound, ownAddress, now })
+  const { reported } = read.webhooks
+  const { send, whoReports } = createSend({ outbound, ownAddress, now, reported })
   let changed: () => void = () => {}
 
   // Reads `parts.secrets` here and not above, because opening the secrets creates the key file.
@@ -111,6 +127,30 @@ export function createWebhooks(parts: WebhookParts) {
     return Object.fromEntries(lists) as unknown as WebhookFilters
   }
 
+  /** Inserts a target that gets the events from now on. @throws ServiceError `conflict`, `not_found` */
+  async function insert(
+    tx: Writes,
+    given: Pick<WebhookTargetRow, 'id' | 'workspaceId' | 'format' | 'origin' | 'filters' | 'report'>,
+    { href, secret }: { readonly href: string; readonly secret: string },
+    by: Acting,
+  ): Promise<WebhookTargetRow> {
+    const { id, workspaceId } = given
+    const at = now()
+    await requireWorkspace(tx, workspaceId)
+    requireRoom(limits, 'webhook', (await tx.webhooks.targets(workspaceId)).length + 1, by)
+    const row: WebhookTargetRow = {
+      ...given,
+      ...{ state: 'on', offReason: null, stateAt: at },
+      ...{ sealedUrl: seal(href, id, 'url'), sealedSecret: seal(secret, id, 'secret') },
+      ...{ sealedFormer: null, formerUntil: null, quietUntil: null, lastDeliveredAt: null },
+      reached: (await tx.events.last([workspaceId])).get(workspaceId) ?? 0,
+      createdBy: by.actor.kind === 'user' ? by.actor.id : null,
+      createdAt: at,
+    }
+    await tx.webhooks.insertTarget(row)
+    return row
+  }
+
   async function require(id: string, workspaceId?: string): Promise<WebhookTargetRow> {
     return requireIn(await read.webhooks.target(id), workspaceId)
   }
@@ -142,8 +182,10 @@ export function createWebhooks(parts: WebhookParts) {
   function openTarget(row: WebhookTargetRow): OpenTarget {
     const { id, workspaceId, format, sealedUrl, sealedSecret, sealedFormer, formerUntil } = row
     const secrets = [open(sealedSecret!, id, 'secret')]
+    const url = open(sealedUrl!, id, 'url')
+    if (row.report) return { workspaceId, format, url, secrets, report: { ...row.report, targetId: id } }
     if (sealedFormer !== null && formerUntil! > now()) secrets.push(open(sealedFormer, id, 'former'))
-    return { workspaceId, format, url: open(sealedUrl!, id, 'url'), secrets }
+    return { workspaceId, format, url, secrets }
   }
 
   return {
@@ -154,9 +196,10 @@ export function createWebhooks(parts: WebhookParts) {
       (await read.webhooks.targets(workspaceId)).map(toTarget),
     /** Counts the deliveries that wait at each of these webhooks, if any do. */
     waitingAt: (targets: readonly WebhookTarget[]) => read.webhooks.waitingAt(targets.map(({ id }) => id)),
-    /** Returns a webhook with its URL, which its owners alone may see. @throws ServiceError `not_found` */
+    /** Returns a webhook with its URL, which its owners alone may see. @throws ServiceError `not_found`; `bad_request` for reports */
     async get(id: string, workspaceId: string): Promise<WebhookTarget & { readonly url: string }> {
       const row = await require(id, workspaceId)
+      refuseReport(row)
       return { ...toTarget(row), url: open(row.sealedUrl!, id, 'url') }
     },
     /**
@@ -165,20 +208,10 @@ export function createWebhooks(parts: WebhookParts) {
      */
     async add(workspaceId: string, { format, url, filters }: WebhookSettings, by = byCommand()): Promise<NewWebhook> {
       const [{ href, origin }, readFilter] = [await readUrl(url), await readFilters(workspaceId, filters)]
-      const [at, secret] = [now(), newSecret()]
-      const id = newId('wht_', at)
+      const secret = newSecret()
+      const given = { id: newId('wht_', now()), workspaceId, format, origin, filters: readFilter, report: null }
       const row = await storage.write(async (tx) => {
-        await requireWorkspace(tx, workspaceId)
-        requireRoom(limits, 'webhook', (await tx.webhooks.targets(workspaceId)).length + 1, by)
-        const row: WebhookTargetRow = {
-          ...{ id, workspaceId, format, origin, filters: readFilter, state: 'on', offReason: null, stateAt: at },
-          ...{ sealedUrl: seal(href, id, 'url'), sealedSecret: seal(secret, id, 'secret') },
-          ...{ sealedFormer: null, formerUntil: null, quietUntil: null, lastDeliveredAt: null },
-          reached: (await tx.events.last([workspaceId])).get(workspaceId) ?? 0,
-          createdBy: by.actor.kind === 'user' ? by.actor.id : null,
-          createdAt: at,
-        }
-        await tx.webhooks.insertTarget(row)
+        const row = await insert(tx, given, { href, secret }, by)
         record(tx, 'webhook.added', row, by, { format, ...shownFilters(readFilter) })
         return row
       })
@@ -186,11 +219,44 @@ export function createWebhooks(parts: WebhookParts) {
       return { target: toTarget(row), secret }
     },
     /**
+     * Adds a target that reports on commits: on what was claimed through one connection, at the host of that connection. The connection leaves
+     * out from then on what this target reports.
+     * @throws ServiceError `bad_request`, `conflict`, `not_found`
+     */
+    async addReport(workspaceId: string, settings: ReportSettings, by = byCommand()): Promise<WebhookTarget> {
+      const { format } = settings
+      const connection = await read.connections.activeById(settings.connection)
+      if (connection?.workspaceId !== workspaceId)
+        throw new ServiceError('bad_request', 'name the connection whose claims are reported')
+      const href = apiOf(format, connection)
+      const { origin } = await readUrl(href)
+      const { credential, ...grant } = readGrant(settings)
+      const reporter = await whoReports(format, { url: href, credential, report: grant })
+      const report = { ...grant, reporter }
+      const filters = { ...NO_FILTERS, types: ['claim.decided' as const], connections: [connection.id] }
+      const given = { id: newId('wht_', now()), workspaceId, format, origin, filters, report }
+      const row = await storage.write(async (tx) => {
+        const locked = await tx.connections.lock(connection.id)
+        if (!locked) throw new ServiceError('bad_request', 'the connection was removed')
+        const row = await insert(tx, given, { href, secret: credential }, by)
+        const { reporters } = locked.options
+        const known = Array.isArray(reporters) ? reporters : []
+        if (!known.includes(reporter))
+          await tx.connections.changeOptions(locked.id, { ...locked.options, reporters: [...known, reporter] })
+        const details = { repositories: report.repositories.join(' '), connection: connection.id, reporter }
+        record(tx, 'webhook.added', row, by, { format, ...details })
+        return row
+      })
+      changed()
+      return toTarget(row)
+    },
+    /**
      * Changes where events are sent, and which.
      * @throws ServiceError `bad_request`, `not_found`
      */
     async change(id: string, settings: WebhookSettings, workspaceId?: string, by = byCommand()) {
       const before = await require(id, workspaceId)
+      refuseReport(before)
       const { format } = settings
       const { href, origin } = await readUrl(settings.url)
       const filters = await readFilters(before.workspaceId, settings.filters, before.filters)
@@ -208,6 +274,7 @@ export function createWebhooks(parts: WebhookParts) {
     async rotate(id: string, overlapMs: number, workspaceId?: string, by = byCommand()): Promise<NewWebhook> {
       if (overlapMs > LONGEST_OVERLAP_MS)
         throw new ServiceError('bad_request', 'the former secret goes on for at most 7 days')
+      refuseReport(await require(id, workspaceId))
       const secret = newSecret()
       const target = await change(id, workspaceId, async (tx, row) => {
         const formerUntil = overlapMs > 0 ? now() + overlapMs : null
@@ -290,6 +357,11 @@ export function switchedOff(
   const details = { origin, reason: offReason }
   tx.audit.record({ event: 'webhook.switched_off', at, by, workspaceId, subject: id, details })
   return { ...row, state: 'off', offReason, stateAt: at }
+}
+
+/** Refuses to change what reports on commits. @throws ServiceError `bad_request` */
+function refuseReport({ report }: WebhookTargetRow): void {
+  if (report) throw new ServiceError('bad_request', 'reports are not changed: remove them, and set them up anew')
 }
 
 /** @throws ServiceError `not_found`, also for a webhook of another workspace */

@@ -362,7 +362,7 @@ export class ConnectionService {
   }
 
   #open(row: ConnectionRow): OpenConnection {
-    const sealed = JSON.stringify([row.sealedSecrets, row.sourceKey, row.identity])
+    const sealed = JSON.stringify([row.sealedSecrets, row.sourceKey, row.identity, row.options])
     const known = this.#opened.get(row.id)
     if (known?.sealed === sealed) return known.connection
     const connection = {

@@ -130,7 +130,8 @@ async function fillEvents(tx: Writes, text: string): Promise<void> {
     stateAt: NOON,
   } as const
   const sealed = { sealedUrl: 'v1.sealed', sealedSecret: 'v1.sealed', sealedFormer: null, formerUntil: null }
-  const reached = { filters: NO_FILTERS, reached: 1, quietUntil: null, lastDeliveredAt: NOON }
+  const report = { repositories: [text], reporter: 'account-id:1', comments: false, app: null }
+  const reached = { filters: NO_FILTERS, report, reached: 1, quietUntil: null, lastDeliveredAt: NOON }
   await tx.webhooks.insertTarget({ ...target, ...sealed, ...reached, createdBy: 'usr_1', createdAt: NOON })
   const delivery = { id: 'msg_1', workspaceId: 'ws_1', targetId: 'wht_1', eventNumber: 1, subject: 'conn_1' }
   const tried = {

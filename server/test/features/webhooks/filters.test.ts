@@ -10,6 +10,7 @@ const CLAIM: ClaimTraits = {
   action: 'git.push',
   profileAction: 'codehost.commit.push',
   agentId: 'bot',
+  target: 'acme/API',
   connectionId: 'conn_1',
 }
 

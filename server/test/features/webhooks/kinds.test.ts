@@ -42,7 +42,12 @@ async function begin(t: Test, { status, body, headers }: Answer) {
     response.writeHead(status, headers).end(body)
   })
   const secret = newSecret()
-  const send = createSend({ outbound: outboundTo(t, ['127.0.0.1']), ownAddress, now: Date.now })
+  const { send } = createSend({
+    outbound: outboundTo(t, ['127.0.0.1']),
+    ownAddress,
+    now: Date.now,
+    reported: async () => [],
+  })
   const to = (format: WebhookFormat, event: Event | undefined) =>
     send(
       { workspaceId: 'ws_1', format, url: `http://${host}/hooks/T0/B0?key=s3cret`, secrets: [secret] },
@@ -115,7 +120,7 @@ for (const [format, status, body, fault, retryAfterMs, headers = JSON_TYPE] of A
   })
 }
 
-const ARRIVES: Readonly<Record<WebhookFormat, Answer>> = {
+const ARRIVES: Readonly<Record<(typeof WEBHOOK_FORMATS)[number], Answer>> = {
   standard: { status: 204, body: '', headers: {} },
   slack: { status: 200, body: 'ok', headers: {} },
   discord: { status: 200, body: '{}', headers: {} },

@@ -2,16 +2,23 @@
 import type { FastifyRequest } from 'fastify'
 import { readDuration } from '../../../base/duration.ts'
 import type { App } from '../../../http/instance.ts'
-import { DELIVERY_STATES, type DeliveryState, WEBHOOK_FORMATS, type WebhookFormat } from '../../../storage/webhooks.ts'
+import {
+  DELIVERY_STATES,
+  type DeliveryState,
+  REPORT_FORMATS,
+  WEBHOOK_FORMATS,
+  type WebhookFormat,
+} from '../../../storage/webhooks.ts'
 import { pathsIn } from '../../../web/console-paths.ts'
 import { isAlert, usualFilters } from '../../webhooks/kinds.ts'
-import type { WebhookSettings } from '../../webhooks/webhooks.ts'
+import type { ReportSettings, WebhookSettings } from '../../webhooks/webhooks.ts'
 import { fromDeliveryQuery, toDeliveryList } from '../../webhooks/wire.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { addPage, FRESH_SIGN_IN, guarded, type Refused, requireFound, type Visit, withNotice } from '../form-page.tsx'
 import type { ViewedWorkspace } from '../page.tsx'
 import { type Fields, linesOf, listOf } from '../request-fields.ts'
 import { NewWebhookSecret, RemoveWebhook, ReplaceSecret } from './webhooks/ask-pages.tsx'
+import { ReportForm } from './webhooks/report-form.tsx'
 import { WebhookForm } from './webhooks/webhook-form.tsx'
 import { WebhookList } from './webhooks/webhook-list.tsx'
 import { WebhookPage } from './webhooks/webhook-page.tsx'
@@ -62,8 +69,43 @@ export function webhookRoutes(app: App, services: ConsoleDependencies): void {
     },
   })
 
+  reportPage(app, services)
   onePage(app, services)
   changePages(app, services)
+}
+
+/** Adds the page that sets up reports on commits. */
+function reportPage(app: App, services: ConsoleDependencies): void {
+  const { webhooks } = services
+  addPage(app, services, `${ROOT}/new-report`, {
+    owners: true,
+    freshSignIn: true,
+    show: async ({ workspace, refused }) => {
+      const values = reportOf(refused?.values ?? {})
+      const connections = await connectionsOf(services, workspace)
+      return <ReportForm values={values} connections={connections} problem={refused?.problem} />
+    },
+    form: {
+      freshSignIn: true,
+      keepsField: (name) => name !== 'credential',
+      cost: 'trial',
+      answer: async ({ workspace, form, by }) => {
+        const made = await webhooks.addReport(workspace.id, reportOf(form), by)
+        return withNotice(workspace.at.webhook(made.id), 'report-added')
+      },
+    },
+  })
+}
+
+function reportOf(form: Fields | Refused['values']): ReportSettings {
+  return {
+    format: REPORT_FORMATS.find((format) => format === form.format) ?? 'github',
+    connection: form.connection ?? '',
+    repositories: linesOf(form.repositories ?? ''),
+    credential: form.credential ?? '',
+    app: { id: form.app_id ?? '', installation: form.installation_id ?? '' },
+    comments: form.comments === 'yes',
+  }
 }
 
 /** Loads a webhook of the workspace. @throws ServiceError `not_found` */

@@ -45,6 +45,7 @@ const DONE: Readonly<Record<string, string>> = {
   'sites-changed': 'Changed: scripts of these sites, and of no others, may submit claims.',
   'domain-changed': 'Saved: the page says what DNS shows.',
   'webhook-added': 'The webhook is added. Send a test to see whether it arrives.',
+  'report-added': 'Reports are set up. Send a test to see whether the first repository is there for them.',
   'webhook-changed': 'The webhook is changed.',
   'webhook-on': 'The webhook is on. It goes on where it stopped.',
   'webhook-off': 'The webhook is off. Events wait until you switch it on.',

@@ -88,6 +88,7 @@ export const CHAPTERS: readonly Chapter[] = [
       own('events'),
       own('webhooks'),
       own('alerts'),
+      own('reports'),
       own('keys'),
       own('oauth'),
     ],

@@ -2,6 +2,7 @@
 import { VERDICTS } from '@claimcheck/core/rules'
 import type { ComponentChildren } from 'preact'
 import { EVENT_TYPES } from '../../../../storage/events.ts'
+import { WEBHOOK_FORMATS } from '../../../../storage/webhooks.ts'
 import { Name } from '../../../../web/parts/values.tsx'
 import type { WebhookSettings } from '../../../webhooks/webhooks.ts'
 import { ConsolePage, useWorkspace } from '../../page.tsx'
@@ -26,7 +27,7 @@ export function WebhookForm({ id, values: { format, url, filters }, connections,
         <Select
           name="format"
           label="For"
-          options={Object.entries(FORMAT_WORDS)}
+          options={WEBHOOK_FORMATS.map((one) => [one, FORMAT_WORDS[one]])}
           value={format}
           help="A program gets every event as JSON, signed. People get words and a link."
         />

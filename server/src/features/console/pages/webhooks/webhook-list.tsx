@@ -19,6 +19,10 @@ export const FORMAT_WORDS: Readonly<Record<WebhookFormat, string>> = {
   discord: 'people in Discord',
   mattermost: 'people in Mattermost',
   teams: 'people in Microsoft Teams',
+  github: 'commits at GitHub, as statuses',
+  github_app: 'commits at GitHub, as check runs',
+  gitlab: 'commits at GitLab, as statuses',
+  gitea: 'commits at Gitea or Forgejo, as statuses',
 }
 
 export function WebhookList({
@@ -45,6 +49,9 @@ export function WebhookList({
       <a class="button quiet" href={`${at.newWebhook}?format=slack`}>
         Alert people in a chat
       </a>
+      <a class="button quiet" href={at.newReport}>
+        Report on commits
+      </a>
     </>
   )
   return (
@@ -52,7 +59,8 @@ export function WebhookList({
       <p>
         A webhook sends the events of this workspace to your own program, signed, at least once, and those of a claim in
         their order. <a href={`${publicPaths.docs}/webhooks`}>How to receive them</a>. It can also tell people, in{' '}
-        <a href={`${publicPaths.docs}/alerts`}>Slack, Discord, Mattermost or Teams</a>.
+        <a href={`${publicPaths.docs}/alerts`}>Slack, Discord, Mattermost or Teams</a>, and{' '}
+        <a href={`${publicPaths.docs}/reports`}>report on commits</a> at code hosts.
       </p>
       {webhooks.length === 0 ? (
         <Empty heading="No webhooks yet">{add}</Empty>

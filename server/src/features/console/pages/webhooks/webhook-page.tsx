@@ -4,7 +4,6 @@ import { DELIVERY_STATES, type DeliveryFault, type DeliveryState } from '../../.
 import { Facts } from '../../../../web/parts/facts.tsx'
 import { type Column, ROW_HEAD, Table } from '../../../../web/parts/table.tsx'
 import { Time, useNow } from '../../../../web/parts/values.tsx'
-import { isAlert } from '../../../webhooks/kinds.ts'
 import type { Try } from '../../../webhooks/sender.ts'
 import type { WebhookTarget } from '../../../webhooks/webhooks.ts'
 import { ConsolePage, useWorkspace } from '../../page.tsx'
@@ -39,7 +38,7 @@ interface WebhookPageProps {
 
 export function WebhookPage({ webhook, deliveries, tested, problem }: WebhookPageProps) {
   const { at } = useWorkspace()
-  const { id, format, origin, filters, state, lastDeliveredAt, formerUntil, quietUntil } = webhook
+  const { id, format, origin, filters, report, state, lastDeliveredAt, formerUntil, quietUntil } = webhook
   const isOn = state === 'on'
   const isQuiet = (quietUntil ?? 0) > useNow()
   return (
@@ -50,10 +49,12 @@ export function WebhookPage({ webhook, deliveries, tested, problem }: WebhookPag
       actions={
         <>
           <ButtonForm action={at.testWebhook(id)}>Send a test</ButtonForm>
-          <a class="button quiet" href={at.changeWebhook(id)}>
-            Change
-          </a>
-          {!isAlert(format) && (
+          {report === null && (
+            <a class="button quiet" href={at.changeWebhook(id)}>
+              Change
+            </a>
+          )}
+          {format === 'standard' && (
             <a class="button quiet" href={at.webhookSecret(id)}>
               Replace the secret
             </a>
@@ -74,6 +75,12 @@ export function WebhookPage({ webhook, deliveries, tested, problem }: WebhookPag
           ['For', FORMAT_WORDS[format]],
           ['Id', <code>{id}</code>],
           ['Events', filterWords(filters)],
+          ...(report === null
+            ? []
+            : [
+                ['Repositories', report.repositories.join(', ')] as const,
+                ['Reports as', <code>{report.reporter}</code>] as const,
+              ]),
           ['State', <WebhookState webhook={webhook} />],
           ['Last delivered', <Time at={lastDeliveredAt} none="never" />],
           ...(formerUntil === null ? [] : [['Former secret', <Time at={formerUntil} />] as const]),
