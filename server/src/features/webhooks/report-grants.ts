@@ -2,7 +2,18 @@
 import { ServiceError } from '../../base/errors.ts'
 import type { ReportFormat, ReportGrant } from '../../storage/webhooks.ts'
 import type { ConnectionRow } from '../../storage/workspaces.ts'
-import type { ReportSettings } from './webhooks.ts'
+
+/** The settings of a target that reports on commits. */
+export interface ReportSettings {
+  readonly format: ReportFormat
+  /** The id of the connection whose claims are reported. */
+  readonly connection: string
+  readonly repositories: readonly string[]
+  /** The token; of an app, its private key. */
+  readonly credential: string
+  readonly app: { readonly id: string; readonly installation: string }
+  readonly comments: boolean
+}
 
 interface HostApi {
   /** The provider of the connections that read there. */

@@ -3,7 +3,7 @@ import { signingKey, signJwt } from '@claimcheck/core/hosting'
 import { retryAfterMs } from '@claimcheck/core/plugin'
 import type { Instant, VerdictValue } from '@claimcheck/core/rules'
 import type { DeliveryFault, ReportFormat } from '../../storage/webhooks.ts'
-import type { Answer, Judgement, Kind, OpenReport, Sending } from './kinds.ts'
+import type { Answer, Judgement, Kind, OpenReport, Sending } from './kind.ts'
 import { commentOf, isOvertaken, MARKER, type Report, reportOf } from './reports.ts'
 
 /** The time between two reports: GitHub takes 80 requests a minute that make something. */
@@ -207,9 +207,9 @@ async function comment(
       if (own.body !== body) await ask(...comments.change(root, number, idIn(own)), { body })
       return
     }
-    if (all.length < COMMENTS_PAGE) break
+    if (all.length < COMMENTS_PAGE) return void (await ask('POST', list.slice(0, list.indexOf('?')), { body }))
   }
-  await ask('POST', list.slice(0, list.indexOf('?')), { body })
+  // Beyond these pages, ours may be there already: another would be added by each report.
 }
 
 /** Finds out who posts reports with these credentials. @throws Refused */

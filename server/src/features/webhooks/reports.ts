@@ -35,7 +35,12 @@ export interface Report {
  */
 export function reportOf(claim: ReportedClaim, facts: JsonObject, own: string): Report | undefined {
   const { params, verdict, receiptId } = claim
-  const sha = [facts.head_sha, params.head_sha, params.sha].find(isSha)
+  const isGood = verdict === 'verified' || verdict === 'late'
+  const [claimed, found] = [params.head_sha, facts.head_sha]
+  // A log may show that a head was there in time that is no longer: its verdict is not about the present one.
+  if (isGood && isSha(claimed) && isSha(found) && claimed !== found) return undefined
+  // The head that a claim names is one's own only where the host showed it: else anybody could turn another's commit red.
+  const sha = [found, isGood ? claimed : undefined, params.sha].find(isSha)
   if (sha === undefined || verdict === null || receiptId === null) return undefined
   return {
     ...{ sha, number: numberOf(claim), name: `${NAME}${claim.profileAction}`, verdict },

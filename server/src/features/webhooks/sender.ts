@@ -6,7 +6,8 @@ import type { OwnAddress } from '../../config/address.ts'
 import { createOutbound, type Outbound } from '../../outbound/outbound.ts'
 import type { DeliveryFault, ReportFormat } from '../../storage/webhooks.ts'
 import type { WebhooksConfig } from './config.ts'
-import { kindOf, type Message, type OpenTarget, type OutgoingRequest, type Sending } from './kinds.ts'
+import type { Message, OpenTarget, OutgoingRequest, Sending } from './kind.ts'
+import { kindOf } from './kinds.ts'
 import { whoReports as askWho, type ReportAccess } from './report-hosts.ts'
 
 /** The outcome of a try. Answers are not kept. */

@@ -18,7 +18,6 @@ import {
   type DeliveryRow,
   NO_FILTERS,
   type OffReason,
-  type ReportFormat,
   type WebhookFilters,
   type WebhookFormat,
   type WebhookTargetRow,
@@ -26,9 +25,9 @@ import {
 import { DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
 import { requireRoom } from '../workspaces/possession-limits.ts'
 import { requireWorkspace } from '../workspaces/workspaces.ts'
-import type { OpenTarget } from './kinds.ts'
+import type { OpenTarget } from './kind.ts'
 import { newSecret } from './message.ts'
-import { apiOf, readGrant } from './report-grants.ts'
+import { apiOf, type ReportSettings, readGrant } from './report-grants.ts'
 import { createSend, type Try } from './sender.ts'
 
 /** A webhook without its URL and secrets. */
@@ -40,18 +39,6 @@ export interface WebhookSettings {
   readonly url: string
   /** The lists of `WebhookFilters`, as they were typed. */
   readonly filters: { readonly [List in keyof WebhookFilters]: readonly string[] }
-}
-
-/** The settings of a target that reports on commits. */
-export interface ReportSettings {
-  readonly format: ReportFormat
-  /** The id of the connection whose claims are reported. */
-  readonly connection: string
-  readonly repositories: readonly string[]
-  /** The token; of an app, its private key. */
-  readonly credential: string
-  readonly app: { readonly id: string; readonly installation: string }
-  readonly comments: boolean
 }
 
 export interface NewWebhook {

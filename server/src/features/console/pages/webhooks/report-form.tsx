@@ -1,7 +1,7 @@
 /** The form of reports on commits: at which host, by which credentials, and in which repositories. */
 import { REPORT_FORMATS } from '../../../../storage/webhooks.ts'
 import { publicPaths } from '../../../../web/paths.ts'
-import type { ReportSettings } from '../../../webhooks/webhooks.ts'
+import type { ReportSettings } from '../../../webhooks/report-grants.ts'
 import { ConsolePage, useWorkspace } from '../../page.tsx'
 import { Actions, Checkbox, Field, PostForm, Select } from '../../parts/form.tsx'
 import { FORMAT_WORDS } from './webhook-list.tsx'
