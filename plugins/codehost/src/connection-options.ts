@@ -98,16 +98,7 @@ export function defineCodeHost<
     }),
     access: ({ options }) => access(options as Static<O>),
     ownersOf: ({ options }) => ownersOf(options),
-    readers: { ...readers, checks: readers.checks && tellingOwnReports(readers.checks) },
-  })
-}
-
-function tellingOwnReports<A extends { readonly reporters?: readonly string[] }>(
-  read: NonNullable<Readers<A>['checks']>,
-): typeof read {
-  return async (access, query, context) => ({
-    ...(await read(access, query, context)),
-    lacksOwnReports: (access.reporters ?? []).length > 0,
+    readers,
   })
 }
 

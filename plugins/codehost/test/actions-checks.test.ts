@@ -388,12 +388,6 @@ const ALL: readonly Row<FoundChecks>[] = [
     { checks: [check(), ours({ name: 'claimcheck-lint', outcome: 'failed', passedBefore: false })] },
     differing('sha', LOG),
   ),
-  // Where the provider leaves our own reports out, by who posted them, the rest is of others.
-  row(
-    'a failed one of another account, which took the name',
-    { checks: [check(), ours({ outcome: 'failed', passedBefore: false })], lacksOwnReports: true },
-    differing('sha', { ...LOG, facts: counts({ passed: 1, failed: 1 }) }),
-  ),
   // Under the name that existing clients use.
   row('the other name: settled, too', quiet([check()]), { ...OPEN, facts: { settling: true } }, { as: ALIAS }),
   row('the other name: settled in time', quiet([check()]), SETTLED, {
@@ -455,10 +449,8 @@ t.test('checks of a claim that names none', async (t) => {
 t.test('our own reports can be no claim', async (t) => {
   const verifier = acting<FoundChecks>('codehost.checks.pass', 'checks', { sha: SHA })
   for (const name of ['claimcheck', 'Claimcheck', 'claimcheck/codehost.commit.push']) {
-    for (const lacksOwnReports of [true, false]) {
-      const params = { checks: [...BUILD.checks, { name, by: 'account-id:7' }] }
-      const found = { checks: [check(), ours({ name })], lacksOwnReports }
-      await t.rejects(verifier(t, row(name, found, PRESENT, { params })), { code: 'unsupported_target' })
-    }
+    const params = { checks: [...BUILD.checks, { name, by: 'account-id:7' }] }
+    const found = { checks: [check(), ours({ name })] }
+    await t.rejects(verifier(t, row(name, found, PRESENT, { params })), { code: 'unsupported_target' })
   }
 })

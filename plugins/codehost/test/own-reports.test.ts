@@ -111,7 +111,7 @@ for (const [host, start] of WORLDS) {
     }
 
     const rows: readonly (readonly [what: string, context: string, by: string, told: boolean])[] = [
-      ['our name, by another account', NAME, 'stranger', true],
+      ['our name, by another account', NAME, 'stranger', false],
       ['our account, under another name', 'claimcheck-lint', US, true],
       ['our name, and nobody told who we are', NAME, US, false],
       ['our name by a stranger, and nobody told who we are', NAME, 'stranger', false],

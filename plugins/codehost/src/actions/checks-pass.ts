@@ -184,17 +184,14 @@ export const checksPass = defineAction({
 })
 
 /** Takes the checks that can be evidence. @throws DestinationError `unsupported_target` for a claim that names our own report */
-function evidenceOf(
-  { checks, lacksOwnReports }: FoundChecks,
-  wanted: readonly WantedCheck[] | undefined,
-): readonly Check[] | undefined {
+function evidenceOf({ checks }: FoundChecks, wanted: readonly WantedCheck[] | undefined): readonly Check[] | undefined {
   if (wanted?.some(hasOwnName)) throw new DestinationError('unsupported_target')
-  return lacksOwnReports ? checks : checks?.map(withoutOwnWord)
+  return checks?.map(withoutOwnWord)
 }
 
 /**
- * Takes the weight from what may be our own report: it founds no green, and blames nobody. Whoever takes the name for a check of their own changes no
- * more than that.
+ * Takes the weight from what may be a report of ours, or of another workspace: it founds no green, and blames nobody. Whoever takes the name for a
+ * check of their own changes no more than that.
  */
 function withoutOwnWord(check: Check): Check {
   if (!hasOwnName(check)) return check
