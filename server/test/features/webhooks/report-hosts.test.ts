@@ -171,7 +171,11 @@ async function begin(t: Test, format: ReportFormat, change: Partial<OpenReport> 
   const target = { workspaceId: 'ws_1', format, url, secrets: [secret], report }
 
   /** Reports a claim, which comes after those before. */
-  function tell(given: Partial<ReportedClaim> = {}, place = repository, facts = {}): Promise<Try> {
+  function tell(
+    given: Partial<ReportedClaim> = {},
+    place = repository,
+    facts: object = { head_sha: SHA },
+  ): Promise<Try> {
     const claim: ReportedClaim = {
       ...{ claimId: `clm_${claims.length + 1}`, agentId: 'bot', profileAction: 'codehost.pull_request.open' },
       ...{ params: { number: 7, head_sha: SHA }, verdict: 'verified', reasonCode: null },

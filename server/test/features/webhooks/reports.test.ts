@@ -27,7 +27,9 @@ t.test('a report is on the commit that the claim names, or that the host showed'
   const rows: readonly (readonly [what: string, claim: ReportedClaim, facts: JsonObject, sha: string | undefined])[] = [
     ['a commit', claim(), {}, SHA],
     ['a head', ofPull(), {}, SHA],
-    ['another head than the claimed one', ofPull(), { head_sha: OTHER }, OTHER],
+    ['a verified head that is no longer the head', ofPull(), { head_sha: OTHER }, undefined],
+    ['another head than the claimed one', ofPull({ verdict: 'mismatch' }), { head_sha: OTHER }, OTHER],
+    ['a head that the host did not show', ofPull({ verdict: 'failed' }), {}, undefined],
     ['a head that only the host told', ofPull({ params: { number: 7 } }), { head_sha: OTHER }, OTHER],
     ['a pull request that is not there', ofPull({ params: { number: 7 } }), {}, undefined],
     ['no commit at all', claim({ params: { tag: 'v1' } }), {}, undefined],
