@@ -43,6 +43,7 @@ export {
   revisitCase,
   revisitFinding,
   witnessed,
+  witnessesOf,
 } from './rules/revisit.ts'
 export { expectedBy, type NextCheck, nextCheck } from './schedule.ts'
 export { formatInstant, LATEST_INSTANT, parseInstant } from './time.ts'

@@ -7,6 +7,7 @@ import {
   revisitCase,
   revisitFinding,
   witnessed,
+  witnessesOf,
 } from '@claimcheck/core/rules'
 import t from 'tap'
 import { absent, D, differs, FORGETS, failure, GRACE_END, log, NEVER, present, RULES, stay } from './rules-cases.ts'
@@ -26,6 +27,8 @@ interface Row {
 
 const GONE = [absent(100), absent(2200), absent(5 * MINUTE), absent(D + 100)]
 const FORCED_AWAY = log(stay(-8 * DAY, -3 * DAY))
+/** The claim's own checks. */
+const OWN = [present(-7 * DAY)]
 const RED = (at: number) => differs(at, ['sha'])
 
 const rows: readonly Row[] = [
@@ -117,16 +120,54 @@ t.test('an hour is the longest time of a revisit', async (t) => {
   t.equal(claim.deadlineAt, DAY + 60 * MINUTE)
 })
 
-t.test('what a check of the claim as it was submitted shows, or cannot read, is no change', async (t) => {
+t.test('a change needs two witnesses apart that see what the looks saw', async (t) => {
   const asked = revisitCase(RULES, CLAIM, 0)
   const finding = revisitFinding(asked, GONE, D + 200)!
-  const resultWith = (witness: CheckRecord) => witnessed(finding, witness).result
-  t.equal(resultWith(absent(D + 300)), 'changed')
-  t.equal(resultWith(absent(D + 300, FORGETS)), 'changed', 'it forgets what the claim’s own checks saw')
-  t.equal(resultWith(RED(D + 300)), 'changed')
-  t.equal(resultWith(present(D + 300)), 'cannot_be_told')
-  t.equal(resultWith(failure(D + 300, 'ambiguous_claim')), 'cannot_be_told', 'another repository of that name')
-  t.equal(resultWith(failure(D + 300, 'forbidden')), 'cannot_be_told')
+  t.equal(witnessesOf(finding), 2)
+  const resultWith = (...witnesses: CheckRecord[]) => witnessed(finding, asked, OWN, witnesses).result
+  const again = absent(D + 2300)
+  t.equal(resultWith(absent(D + 300), again), 'changed')
+  t.equal(resultWith(absent(D + 300, FORGETS), again), 'changed', 'it forgets what the claim’s own checks saw')
+  t.equal(resultWith(absent(D + 300)), 'cannot_be_told', 'one witness')
+  t.equal(resultWith(), 'cannot_be_told')
+  t.equal(resultWith(absent(D + 301), again), 'cannot_be_told', 'not apart')
+  t.equal(resultWith(absent(-1), again), 'cannot_be_told', 'before the revisit')
+  t.equal(resultWith(absent(D, { ageMs: D + 1 }), again), 'cannot_be_told', 'an answer from before the revisit')
+  t.equal(resultWith(absent(D + 300, { mark: 'unsettled' }), again), 'cannot_be_told')
+  for (const other of [RED, present, (at: number) => failure(at, 'forbidden')]) {
+    t.equal(resultWith(other(D + 300), again), 'cannot_be_told')
+    t.equal(resultWith(absent(D + 300), other(D + 2300)), 'cannot_be_told')
+  }
+  t.equal(resultWith(RED(D + 300), RED(D + 2300)), 'cannot_be_told', 'they agree, but not with the looks')
+  t.equal(resultWith(failure(D + 300, 'ambiguous_claim'), again), 'cannot_be_told', 'another repository of that name')
+})
+
+t.test('a difference needs witnesses that see the same one', async (t) => {
+  const asked = revisitCase(RULES, CLAIM, 0)
+  const finding = revisitFinding(asked, [RED(100), RED(2200), RED(D + 100)], D + 200)!
+  const resultWith = (...witnesses: CheckRecord[]) => witnessed(finding, asked, OWN, witnesses).result
+  t.equal(resultWith(RED(D + 300), RED(D + 2300)), 'changed')
+  t.equal(resultWith(RED(D + 300), differs(D + 2300, ['branch'])), 'cannot_be_told')
+  t.equal(resultWith(absent(D + 300), absent(D + 2300)), 'cannot_be_told')
+})
+
+t.test('what is still so needs a witness that shows it, by the plugin that showed it to the claim', async (t) => {
+  const asked = revisitCase(RULES, CLAIM, 0)
+  const by = (name: string, look: CheckRecord): CheckRecord => ({ ...look, plugin: { package: name } })
+  const finding = revisitFinding(asked, [present(100)], 200)!
+  t.equal(witnessesOf(finding), 1)
+  const resultWith = (...witnesses: CheckRecord[]) => witnessed(finding, asked, OWN, witnesses).result
+  t.equal(resultWith(present(300)), 'still_so')
+  t.equal(resultWith(), 'cannot_be_told')
+  t.equal(resultWith(absent(300)), 'cannot_be_told')
+  t.equal(resultWith(failure(300, 'ambiguous_claim')), 'cannot_be_told', 'another repository of that name')
+  t.equal(resultWith(failure(300, 'misconfigured')), 'cannot_be_told', 'another address')
+  t.equal(resultWith(present(300, { ageMs: 301 })), 'cannot_be_told', 'an answer from before the revisit')
+  const found = { ...finding, basis: by('one', finding.basis) }
+  const own = [by('one', present(-DAY))]
+  t.equal(witnessed(found, asked, own, [by('one', present(300))]).result, 'still_so')
+  t.equal(witnessed(found, asked, own, [by('other', present(300))]).result, 'cannot_be_told')
+  t.equal(witnessed(finding, asked, own, [by('one', present(300))]).result, 'cannot_be_told')
 })
 
 t.test('only what a check saw can be looked at again', async (t) => {

@@ -134,7 +134,8 @@ async function played(claimId: string) {
     const before = Number((await rowOf(claimId))!.look_count)
     await pass(round === 0 ? 15 * MINUTE_MS + 11_000 : 2 * MINUTE_MS)
     await looked(claimId, before + 1)
-    await setTimeout(300)
+    // The witnesses of a change are made 2 s apart.
+    for (let tries = 0; tries < 35 && (await rowOf(claimId))?.result === null; tries++) await setTimeout(100)
   }
   return (await rowOf(claimId))!
 }
@@ -205,6 +206,15 @@ const untold: readonly (readonly [what: string, change: (given: Awaited<ReturnTy
   [
     'a removed connection',
     ({ client, connection }) => services().connections.remove(connection.id, client.workspaceId),
+  ],
+  [
+    'a replaced credential',
+    async ({ client, connection, repository, token }) => {
+      const other = `${token}-next`
+      github.addToken({ token: other, repositories: [repository], contents: true })
+      const by = { workspaceId: client.workspaceId, insists: false }
+      await services().connections.replaceSecrets(connection.id, { token: other }, by)
+    },
   ],
   [
     'another repository of that name',

@@ -8,7 +8,7 @@ import { type CheckRecord, type Instant, isRead, type ReadRecord, showsOutcome }
 import type { Rules } from '../profile.ts'
 import { CLOSING, type ClaimTimes, type Closing, type VerdictValue } from '../verdict.ts'
 import { decide } from './decide.ts'
-import { largestAge, shownAt } from './moments.ts'
+import { isApart, largestAge, seenIn, shownAt } from './moments.ts'
 
 /** `cannot_be_told`: the destination could not be read, or what was read is no evidence. */
 export const REVISIT_RESULTS = ['still_so', 'changed', 'cannot_be_told'] as const
@@ -84,13 +84,43 @@ export function revisitFinding(
   return { result: 'cannot_be_told', basis }
 }
 
+/** Tells whether a result can only be told with witnesses, and how many: a change needs two, as blame needs two looks. */
+export function witnessesOf({ result }: Pick<RevisitFinding, 'result'>): 0 | 1 | 2 {
+  return WITNESSES[result]
+}
+
 /**
- * Holds a change against one more check of the claim as it was submitted, with its own checks before it. What only the moved time hides from a
- * verifier is no change, nor is what is missing at another place that has the same name now.
+ * Holds a result against further checks of the claim as it was submitted, with its own times and its own checks before them. What only the moved times
+ * show or hide is no result, nor is what is seen at another place that has the same name now, or by another plugin.
+ *
+ * @param own the claim's own checks
+ * @param witnesses as many as `witnessesOf` asks for, made after the look that the result rests on
  */
-export function witnessed(finding: RevisitFinding, witness: CheckRecord): RevisitFinding {
-  const agrees = isRead(witness) && !showsOutcome(witness) && witness.observation.mark !== 'unsettled'
-  return finding.result === 'changed' && !agrees ? { result: 'cannot_be_told', basis: witness } : finding
+export function witnessed(
+  finding: RevisitFinding,
+  { claim }: Pick<RevisitCase, 'claim'>,
+  own: readonly CheckRecord[],
+  witnesses: readonly CheckRecord[],
+): RevisitFinding {
+  const { result, basis } = finding
+  if (result === 'cannot_be_told') return finding
+  const first = own.findLast(showsOutcome)
+  const isByOthers = [basis, ...witnesses].some(
+    (look) => first?.plugin && look.plugin?.package !== first.plugin.package,
+  )
+  const agrees = (witness: CheckRecord) =>
+    isRead(witness) && isRead(basis) && shownAt(witness) >= claim.submittedAt && seesAlike(witness, basis)
+  const areApart = result !== 'changed' || (witnesses.length >= 2 && isApart(witnesses[0]!, witnesses.at(-1)!))
+  if (witnesses.length >= witnessesOf(finding) && areApart && !isByOthers && witnesses.every(agrees)) return finding
+  return { result: 'cannot_be_told', basis: witnesses.find((witness) => !agrees(witness)) ?? basis }
+}
+
+const WITNESSES = { still_so: 1, changed: 2, cannot_be_told: 0 } as const
+
+/** Tells whether two reads see the same, and neither may see it too early. */
+function seesAlike(one: ReadRecord, other: ReadRecord): boolean {
+  if (showsOutcome(one) || showsOutcome(other)) return showsOutcome(one) && showsOutcome(other)
+  return one.observation.mark !== 'unsettled' && seenIn(one) === seenIn(other)
 }
 
 function showsNow(look: CheckRecord, { submittedAt }: Pick<ClaimTimes, 'submittedAt'>): look is ReadRecord {

@@ -2,6 +2,7 @@
  * The worker that looks at decided claims again. Every host runs one; each revisit is handed to one host at a time. Its looks take the part of the
  * budgets that looks on hints have, so that claims that wait go first.
  */
+import { setTimeout } from 'node:timers/promises'
 import { evidenceText, type FindingContent } from '@claimcheck/core/receipts'
 import {
   type CheckRecord,
@@ -13,6 +14,7 @@ import {
   revisitCase,
   revisitFinding,
   witnessed,
+  witnessesOf,
 } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Meters } from '../../base/meters.ts'
@@ -50,8 +52,10 @@ interface RevisitWorkerOptions {
 
 const PAUSE_MS = 1000
 const LOOKS_AT_ONCE = 8
-/** The time for which a host has its revisits, longer than two checks take. */
-const LEASE_MS = 150_000
+/** The time for which a host has its revisits, longer than a look and its witnesses take. */
+const LEASE_MS = 240_000
+/** The time between two witnesses, a little more than the time by which reads are apart. */
+const WITNESS_GAP_MS = 2100
 /** The time after which a look is tried again for which there was no slot or budget, and a revisit that could not begin. */
 const AGAIN_MS = { look: 5000, begin: 60_000 } as const
 /** The most revisits of one workspace that begin in a minute. */
@@ -114,11 +118,38 @@ export function createRevisitWorker(parts: RevisitWorkerOptions): Worker {
     })
   }
 
+  /** Makes checks of a claim as it was submitted, apart from each other; undefined where one was not made. */
+  async function witnesses(claim: ClaimRow, own: readonly CheckRecord[], count: number) {
+    const made: CheckRecord[] = []
+    while (made.length < count) {
+      if (made.length > 0) await setTimeout(WITNESS_GAP_MS)
+      const witness = await check(claim, [...own, ...made])
+      if (!witness) return undefined
+      made.push(witness)
+    }
+    return made
+  }
+
+  /**
+   * Tells whether the claim's connection has other credentials, or another identity, than when the claim was submitted: they may show another place, or
+   * another view of it.
+   */
+  async function hasOtherConnection({ connectionId, workspaceId, submittedAt }: ClaimRow): Promise<boolean> {
+    if (connectionId === null) return false
+    const connection = await storage.read.connections.activeById(connectionId)
+    if (connection?.identity != null && connection.identity.since > submittedAt) return true
+    const replaced = { scope: { workspaceId }, events: ['connection.credentials_replaced'], search: connectionId }
+    const page = { order: 'newest first', limit: 1 } as const
+    return (await storage.read.audit.list({ ...replaced, since: submittedAt }, page)).length > 0
+  }
+
   async function conclude({ row, claim, asked }: Revisit, found: RevisitFinding): Promise<void> {
-    if (found.result !== 'changed') return end(row, found)
-    const witness = await check(claim, await storage.read.claims.history(claim.claimId))
-    if (!witness) return postpone(row, AGAIN_MS.look)
-    const finding = witnessed(found, witness)
+    const own = await storage.read.claims.history(claim.claimId)
+    const made = await witnesses(claim, own, witnessesOf(found))
+    if (!made) return postpone(row, AGAIN_MS.look)
+    // The connection may have changed between two looks.
+    if (await hasOtherConnection(claim)) return giveUp(row)
+    const finding = witnessed(found, asked, own, made)
     if (finding.result !== 'changed') return end(row, finding)
     const { looks } = row
     const profile = { action: claim.profileAction, version: claim.profileVersion }
@@ -128,7 +159,7 @@ export function createRevisitWorker(parts: RevisitWorkerOptions): Worker {
       { profile, rules: asked.rules, closing: settings, claim: question, checks: looks, decidedAt },
       finding,
     )
-    if (await findingLog.append(row, contentOf({ row, claim, asked }, finding), evidence, witness.answeredAt))
+    if (await findingLog.append(row, contentOf({ row, claim, asked }, finding), evidence, made.at(-1)!.answeredAt))
       inc('changed')
   }
 
@@ -163,6 +194,7 @@ export function createRevisitWorker(parts: RevisitWorkerOptions): Worker {
     const [claim] = await storage.read.claims.byIds([row.claimId])
     // This host may have read the row just before an erasure removed it.
     if (!claim || isErased(claim)) return
+    if (await hasOtherConnection(claim)) return giveUp(row)
     const rules = judgeOf(registry, claim)?.verifier.profile
     if (!(await mayGoOn(row, rules !== undefined)) || !rules) return
     const begun = { row, claim, asked: revisitCase(rules, claim, row.beganAt ?? now()) }
