@@ -150,9 +150,9 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
   }
 }
 
-/** Ends a delivery that was told with another one as that one ended. One that had nothing to tell says nothing of others. */
+/** Ends a delivery that was told with another one as that one ended. It is not given up with it, nor where that one had nothing to tell. */
 function likewise(row: DeliveryRow, { tried }: Ended): Ended {
-  if (!tried || tried.fault === 'expired') return { row }
-  const firstAt = row.firstAt ?? tried.firstAt
+  if (!tried || tried.state === 'failed') return { row }
+  const firstAt = row.firstAt ?? tried.triedAt
   return { row, tried: { ...tried, id: row.id, attempts: row.attempts + 1, firstAt } }
 }

@@ -105,6 +105,10 @@ function withResolvers<T>() {
   return { promise, resolve }
 }
 
+/** Stores decided claims of one agent, which are like one another. */
+const alike = (claimIds: readonly string[]) =>
+  claimIds.map((claimId, number) => claimNumber(number, { claimId, agentId: 'ann', state: 'decided', verdict: 'failed' }))
+
 /** Runs rounds until nothing more happens at this moment of the clock. */
 async function settle(...hosts: readonly { run(): Promise<{ isMore: boolean }> }[]): Promise<void> {
   for (let quiet = 0; quiet < 2; quiet++) {
@@ -523,4 +527,47 @@ t.test('a chat hears of a connection that fails and recovers, in this order, wit
   }
   t.strictSame(heard, ['connection.failing', 'connection.recovered'])
   t.equal(got.length, 2)
+})
+
+t.test('claims that are told with one that is given up go on by themselves', async (t) => {
+  const { add, happen, host, deliveries, clock, storage } = await begin(t)
+  await add('chat', 'ws_1', {}, { format: 'slack' })
+  await storage.write(async (tx) => void (await tx.claims.insertNew(alike(['a1', 'a2', 'a3']))))
+  let outcome: Try = ARRIVED
+  const told: string[] = []
+  const one = await host((message) => {
+    told.push(`${subjectOf(message)} ${message.more}`)
+    return outcome
+  })
+  const pass = async (ms: number) => {
+    clock.now += ms
+    await settle(one)
+  }
+  await happen(['a1', 'a2', 'a3'])
+  await settle(one)
+  outcome = REFUSED
+  await pass(60 * MINUTE_MS)
+  t.match(await deliveries(), [{}, { firstAt: clock.now }, { firstAt: clock.now }])
+  outcome = { ...REFUSED, status: 400, fault: 'rejected' }
+  await pass(MINUTE_MS)
+  t.match(await deliveries(), [{}, { state: 'failed' }, { state: 'waiting', leasedUntil: null }])
+  outcome = ARRIVED
+  await pass(MINUTE_MS)
+  t.strictSame(told, ['a1 0', 'a2 1', 'a2 1', 'a3 0'])
+})
+
+t.test('a claim that was told lately with one of long ago is not given up with it', async (t) => {
+  const { add, happen, host, deliveries, clock, storage } = await begin(t)
+  await add('chat', 'ws_1', {}, { format: 'slack' })
+  await storage.write(async (tx) => void (await tx.claims.insertNew(alike(['a1', 'a2']))))
+  const one = await host(() => REFUSED)
+  await happen(['a1'])
+  for (let hour = 0; hour <= 80 && (await deliveries())[0]?.state !== 'failed'; hour++) {
+    if (hour === 60) await happen(['a2'])
+    await settle(one)
+    clock.now += DAY_MS / 24
+  }
+  const [first, second] = await deliveries()
+  t.match([first, second], [{ state: 'failed' }, { state: 'waiting' }])
+  t.ok(second!.firstAt! > first!.firstAt! + 2 * DAY_MS)
 })
