@@ -195,6 +195,8 @@ const SENDABLE = `state = 'waiting' AND due_at <= ? AND (leased_until IS NULL OR
     AND earlier.subject = webhook_deliveries.subject AND earlier.state = 'waiting'
     AND earlier.event_number < webhook_deliveries.event_number)`
 
+const STATES = DELIVERY_STATES.map((state) => `'${state}'`).join(', ')
+
 /** The most deliveries that wait at a target. Further events wait in their list, and cost nothing. */
 const MOST_WAITING = 10_000
 
@@ -288,11 +290,12 @@ export function webhookReads(db: Db) {
       )
       return { count: Number(row!.count), since: row!.since === null ? null : Number(row!.since) }
     },
-    /** Finds when the last delivery of each of these likenesses is or was due at a target. */
-    async lastDue(targetId: string, likenesses: readonly string[]): Promise<Map<string, Instant>> {
+    /** Finds when the last delivery of each of these likenesses is or was due at a target, of those that are due after a time. */
+    async lastDue(targetId: string, likenesses: readonly string[], after: Instant): Promise<Map<string, Instant>> {
+      // The states are written out for the index, which has them before the time.
       const sql = `SELECT likeness, MAX(due_at) AS due_at FROM webhook_deliveries
-        WHERE target_id = ? AND likeness IN ${texts} GROUP BY likeness`
-      const rows = await db.query(sql, [targetId, JSON.stringify(likenesses)])
+        WHERE target_id = ? AND likeness IN ${texts} AND state IN (${STATES}) AND due_at > ? GROUP BY likeness`
+      const rows = await db.query(sql, [targetId, JSON.stringify(likenesses), after])
       return new Map(rows.map((row) => [String(row.likeness), Number(row.due_at)]))
     },
     /** Counts the waiting deliveries of each of these targets that has any. */

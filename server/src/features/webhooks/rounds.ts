@@ -12,7 +12,7 @@ import { kindOf } from './kinds.ts'
 import { createLanes, LANES_OF_TARGET, type Lane } from './lanes.ts'
 import { likenessOf } from './likeness.ts'
 import { MOST_EVENTS, type Plan, planDeliveries } from './planning.ts'
-import { dueAfter, LONGEST_QUIET_MS } from './schedule.ts'
+import { dueAfter, LIKE_MS, LONGEST_QUIET_MS } from './schedule.ts'
 import { switchedOff } from './webhooks.ts'
 
 /** The outcomes of a try. */
@@ -91,7 +91,8 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
       return key !== undefined && claim ? likenessOf(key, claim) : null
     })
     const known = likenesses.filter((likeness) => likeness !== null)
-    const last = known.length > 0 ? await tx.webhooks.lastDue(target.id, known) : new Map<string, Instant>()
+    const last =
+      known.length > 0 ? await tx.webhooks.lastDue(target.id, known, at - LIKE_MS) : new Map<string, Instant>()
     return events.map((event, index) => {
       const likeness = likenesses[index]!
       const dueAt = dueAfter(likeness === null ? undefined : last.get(likeness), at)

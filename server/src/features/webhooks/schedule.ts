@@ -17,7 +17,7 @@ export const GIVE_UP_MS = 72 * HOUR_MS
 export const LONGEST_QUIET_MS = LONGEST_GAP_MS
 
 /** The time within which deliveries that are like one another are told in one message. */
-const LIKE_MS = HOUR_MS
+export const LIKE_MS = HOUR_MS
 
 /** Says when a new delivery is due. @param last the time when the last one like it is or was due, if there is any */
 export function dueAfter(last: Instant | undefined, at: Instant): Instant {
