@@ -290,10 +290,14 @@ export function webhookReads(db: Db) {
       )
       return { count: Number(row!.count), since: row!.since === null ? null : Number(row!.since) }
     },
-    /** Finds when the last delivery of each of these likenesses is or was due at a target, of those that are due after a time. */
+    /**
+     * Finds when the last delivery of each of these likenesses is or was due at a target, of those that are due after a time. One that is tried again
+     * counts from its last try: the time of the next one says nothing of others.
+     */
     async lastDue(targetId: string, likenesses: readonly string[], after: Instant): Promise<Map<string, Instant>> {
       // The states are written out for the index, which has them before the time.
-      const sql = `SELECT likeness, MAX(due_at) AS due_at FROM webhook_deliveries
+      const sql = `SELECT likeness, MAX(CASE WHEN state = 'waiting' AND tried_at IS NOT NULL THEN tried_at ELSE due_at END) AS due_at
+        FROM webhook_deliveries
         WHERE target_id = ? AND likeness IN ${texts} AND state IN (${STATES}) AND due_at > ? GROUP BY likeness`
       const rows = await db.query(sql, [targetId, JSON.stringify(likenesses), after])
       return new Map(rows.map((row) => [String(row.likeness), Number(row.due_at)]))

@@ -571,3 +571,21 @@ t.test('a claim that was told lately with one of long ago is not given up with i
   t.match([first, second], [{ state: 'failed' }, { state: 'waiting' }])
   t.ok(second!.firstAt! > first!.firstAt! + 2 * DAY_MS)
 })
+
+t.test('a try that failed keeps claims like it silent for an hour, and not until it is tried again', async (t) => {
+  const { add, happen, host, deliveries, clock, storage } = await begin(t)
+  await add('chat', 'ws_1', {}, { format: 'slack' })
+  await storage.write(async (tx) => void (await tx.claims.insertNew(alike(['a1', 'a2']))))
+  const one = await host(() => REFUSED)
+  await happen(['a1'])
+  for (let hour = 0; hour < 12; hour++) {
+    await settle(one)
+    clock.now += DAY_MS / 24
+  }
+  const [{ triedAt, dueAt } = { triedAt: 0, dueAt: 0 }] = await deliveries()
+  t.ok(dueAt > triedAt! + 4 * 60 * MINUTE_MS)
+  clock.now = triedAt! + MINUTE_MS
+  await happen(['a2'])
+  await settle(one)
+  t.match(await deliveries(), [{}, { subject: 'a2', attempts: 0, dueAt: triedAt! + 60 * MINUTE_MS }])
+})
