@@ -189,11 +189,17 @@ export interface DeliveryFilter {
   readonly state?: DeliveryState
 }
 
-/** The condition that a delivery may be sent now: it is due, no host has it, and none of its subject waits before it. */
-const SENDABLE = `state = 'waiting' AND due_at <= ? AND (leased_until IS NULL OR leased_until <= ?) AND NOT EXISTS (
+/** Events of agents, which name one of their claims as the subject, and tell nothing of it: they wait for none of it, and none for them. */
+const OF_AGENTS = `('agent.silent', 'rate.jumped')`
+
+/** The condition that no delivery of the same subject waits before this one. */
+const FIRST_OF_SUBJECT = `(webhook_deliveries.type IN ${OF_AGENTS} OR NOT EXISTS (
   SELECT 1 FROM webhook_deliveries AS earlier WHERE earlier.target_id = webhook_deliveries.target_id
-    AND earlier.subject = webhook_deliveries.subject AND earlier.state = 'waiting'
-    AND earlier.event_number < webhook_deliveries.event_number)`
+    AND earlier.subject = webhook_deliveries.subject AND earlier.state = 'waiting' AND earlier.type NOT IN ${OF_AGENTS}
+    AND earlier.event_number < webhook_deliveries.event_number))`
+
+/** The condition that a delivery may be sent now: it is due, no host has it, and none of its subject waits before it. */
+const SENDABLE = `state = 'waiting' AND due_at <= ? AND (leased_until IS NULL OR leased_until <= ?) AND ${FIRST_OF_SUBJECT}`
 
 const STATES = DELIVERY_STATES.map((state) => `'${state}'`).join(', ')
 
@@ -279,11 +285,12 @@ export function webhookReads(db: Db) {
     async delivery(workspaceId: string, id: string): Promise<DeliveryRow | undefined> {
       return selectRow(db, webhookDeliveries, 'WHERE id = ? AND workspace_id = ?', [id, workspaceId])
     },
-    /** Counts the waiting deliveries of targets that are not removed, and tells since when the oldest is due of those that are on and asked for no time. */
+    /** Counts the waiting deliveries of targets that are not removed, and tells since when the oldest is due that waits for no other one, of those that are on and asked for no time. */
     async waiting(now: Instant): Promise<{ readonly count: number; readonly since: Instant | null }> {
       const [row] = await db.query(
         `SELECT COUNT(*) AS count,
-        MIN(CASE WHEN webhook_targets.state = 'on' AND COALESCE(quiet_until, 0) <= ? THEN due_at END) AS since FROM webhook_deliveries
+        MIN(CASE WHEN webhook_targets.state = 'on' AND COALESCE(quiet_until, 0) <= ? AND ${FIRST_OF_SUBJECT}
+          THEN due_at END) AS since FROM webhook_deliveries
         JOIN webhook_targets ON webhook_targets.id = target_id
         WHERE webhook_deliveries.state = 'waiting' AND webhook_targets.state <> 'removed'`,
         [now],

@@ -589,3 +589,29 @@ t.test('a try that failed keeps claims like it silent for an hour, and not until
   await settle(one)
   t.match(await deliveries(), [{}, { subject: 'a2', attempts: 0, dueAt: triedAt! + 60 * MINUTE_MS }])
 })
+
+for (const dialect of DIALECTS) {
+  t.test(`on ${dialect}, what waits for another delivery of its claim is not due, and events of agents wait for none`, async (t) => {
+    const { add, happen, host, clock, storage } = await begin(t, dialect)
+    await add('chat', 'ws_1', {}, { format: 'slack' })
+    await storage.write(async (tx) => void (await tx.claims.insertNew(alike(['a1', 'a2']))))
+    const told: string[] = []
+    const one = await host((message) => {
+      told.push(`${message.event!.type} ${subjectOf(message)}`)
+      return ARRIVED
+    })
+    const second = async () => {
+      clock.now += 1000
+      await settle(one)
+    }
+    await happen(['a1', 'a2'])
+    await happen(['a2'], 'ws_1', 'connection.failing')
+    await happen(['a2'], 'ws_1', 'rate.jumped')
+    for (let count = 0; count < 4; count++) await second()
+    t.strictSame(told, ['claim.decided a1', 'rate.jumped a2'])
+    clock.now = NOON + 50 * MINUTE_MS
+    const { count, since } = await storage.read.webhooks.waiting(clock.now)
+    t.equal(count, 2)
+    t.ok(since! > clock.now, 'the gathered claim is due later, and the other one waits for it')
+  })
+}
