@@ -22,6 +22,12 @@ export interface Leased {
   readonly joined: readonly DeliveryRow[]
 }
 
+/** What one message tells. */
+interface Led extends Leased {
+  /** The number of deliveries joined to the first one that have something to tell. */
+  readonly more: number
+}
+
 /** A delivery after a try; without one, it was not sent after all. */
 export interface Ended {
   readonly row: DeliveryRow
@@ -42,6 +48,9 @@ export interface DrivingParts {
 const LANE_MS = 1000
 /** The time that requests under way have when the host stops. What they did is unknown then, and it is sent again. */
 const LAST_REQUESTS_MS = 3000
+
+/** What is told with a delivery that is told alone. */
+const ALONE: Pick<Led, 'joined' | 'more'> = { joined: [], more: 0 }
 
 type EventOf = (row: DeliveryRow) => wire.Event | undefined
 
@@ -66,6 +75,23 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
     const documents = await events.documents(found)
     const read = new Map(found.map(({ workspaceId, number }, index) => [keyOf(workspaceId, number), documents[index]]))
     return ({ workspaceId, eventNumber }) => read.get(keyOf(workspaceId, eventNumber))
+  }
+
+  /** Puts a claim first that was not erased, if there is any, and counts the others: a message about an erased one would tell nothing of them. */
+  async function lead(leased: readonly Leased[]): Promise<readonly Led[]> {
+    const gathered = leased.filter(({ joined }) => joined.length > 0).flatMap(({ rows, joined }) => [rows[0]!, ...joined])
+    if (gathered.length === 0) return leased.map((one) => ({ ...one, more: 0 }))
+    const traits = await storage.read.webhooks.claimTraits(gathered.map(({ subject }) => subject))
+    return leased.map((one) => {
+      if (one.joined.length === 0) return { ...one, more: 0 }
+      const [row, ...others] = one.rows
+      const all = [row!, ...one.joined]
+      // An erased claim has an empty agent.
+      const kept = all.filter(({ subject }) => traits.get(subject)?.agentId)
+      const first = kept[0] ?? row!
+      const joined = all.filter((other) => other !== first)
+      return { ...one, rows: [first, ...others], joined, more: Math.max(kept.length - 1, 0) }
+    })
   }
 
   /** Opens a target; undefined where its secret key is missing. */
@@ -97,7 +123,7 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
   /** Sends on one lane. What it does not begin soon, or after a failure, is given back. */
   async function drive(
     rows: readonly DeliveryRow[],
-    joined: readonly DeliveryRow[],
+    { joined, more }: Pick<Led, 'joined' | 'more'>,
     target: OpenTarget | undefined,
     eventOf: EventOf,
   ): Promise<void> {
@@ -106,7 +132,7 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
       const isLate = performance.now() - begun > LANE_MS
       const goesOn = !isEnding && (index === 0 || !(isLate || lanes.isFailing(row.targetId)))
       const told = index === 0 ? joined : []
-      const one = goesOn ? await attempt(row, target, eventOf(row), told.length) : { row }
+      const one = goesOn ? await attempt(row, target, eventOf(row), index === 0 ? more : 0) : { row }
       ended.push(one, ...told.map((other) => likewise(other, one)))
     }
   }
@@ -120,18 +146,22 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
     },
     /** Begins to send. */
     async start(leased: readonly Leased[]): Promise<void> {
-      const eventOf = await readEvents(leased.flatMap(({ rows }) => rows)).catch((error: unknown) => {
+      const read = async () => {
+        const led = await lead(leased)
+        return { led, eventOf: await readEvents(led.flatMap(({ rows }) => rows)) }
+      }
+      const { led, eventOf } = await read().catch((error: unknown) => {
         for (const { lane, count, rows, joined } of leased) {
           ended.push(...[...rows, ...joined].map((row) => ({ row })))
           lanes.release(lane, count)
         }
         throw error
       })
-      for (const { lane, count, target, rows, joined } of leased) {
+      for (const { lane, count, target, rows, joined, more } of led) {
         const opened = open(target)
         for (let index = 0; index < count; index++) {
           const own = rows.filter((_, position) => position % count === index)
-          const driving = drive(own, index === 0 ? joined : [], opened, eventOf).finally(() => {
+          const driving = drive(own, index === 0 ? { joined, more } : ALONE, opened, eventOf).finally(() => {
             lanes.release(lane)
             running.delete(driving)
             freed()

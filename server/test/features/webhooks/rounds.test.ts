@@ -615,3 +615,23 @@ for (const dialect of DIALECTS) {
     t.ok(since! > clock.now, 'the gathered claim is due later, and the other one waits for it')
   })
 }
+
+t.test('a message about claims that are like one another tells of one that was not erased, and counts none that was', async (t) => {
+  const { add, happen, host, deliveries, clock, storage, url, erased } = await begin(t)
+  await add('chat', 'ws_1', {}, { format: 'slack' })
+  const claims = ['a1', 'a2', 'a3', 'a4', 'a5']
+  await storage.write(async (tx) => void (await tx.claims.insertNew(alike(claims))))
+  const told: string[] = []
+  const one = await host((message) => {
+    told.push(`${subjectOf(message)} ${message.more}`)
+    return ARRIVED
+  })
+  await happen(claims)
+  await settle(one)
+  await query(url, `UPDATE claims SET agent_id = '' WHERE claim_id IN ('a2', 'a4')`)
+  erased.add('a2')
+  clock.now += 60 * MINUTE_MS
+  await settle(one)
+  t.strictSame(told, ['a1 0', 'a3 1'])
+  t.ok((await deliveries()).every(({ state }) => state === 'delivered'))
+})
