@@ -26,6 +26,7 @@ import { DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.t
 import { requireRoom } from '../workspaces/possession-limits.ts'
 import { requireWorkspace } from '../workspaces/workspaces.ts'
 import type { OpenTarget } from './kind.ts'
+import { isAlert } from './kinds.ts'
 import { newSecret } from './message.ts'
 import { apiOf, type ReportSettings, readGrant } from './report-grants.ts'
 import { createSend, type Try } from './sender.ts'
@@ -238,7 +239,7 @@ export function createWebhooks(parts: WebhookParts) {
       return toTarget(row)
     },
     /**
-     * Changes where events are sent, and which.
+     * Changes where events are sent, and which. What waits does not go from a program to people or back: a chat would hear of each claim at once.
      * @throws ServiceError `bad_request`, `not_found`
      */
     async change(id: string, settings: WebhookSettings, workspaceId?: string, by = byCommand()) {
@@ -248,6 +249,8 @@ export function createWebhooks(parts: WebhookParts) {
       const { href, origin } = await readUrl(settings.url)
       const filters = await readFilters(before.workspaceId, settings.filters, before.filters)
       return change(id, workspaceId, async (tx, row) => {
+        if (isAlert(format) !== isAlert(row.format) && (await tx.webhooks.waitingAt([id])).has(id))
+          throw new ServiceError('bad_request', 'messages wait in the other format: add a new webhook, and remove this one')
         const isMoved = open(row.sealedUrl!, id, 'url') !== href
         const next = { ...row, format, origin, filters, ...(isMoved ? { sealedUrl: seal(href, id, 'url') } : {}) }
         record(tx, 'webhook.changed', next, by, { format, moved: isMoved, ...shownFilters(filters) })

@@ -635,3 +635,23 @@ t.test('a message about claims that are like one another tells of one that was n
   t.strictSame(told, ['a1 0', 'a3 1'])
   t.ok((await deliveries()).every(({ state }) => state === 'delivered'))
 })
+
+t.test('a webhook turns from a program to a chat, or back, only while nothing waits', async (t) => {
+  const { add, happen, host, webhooks } = await begin(t)
+  const { id } = await add('a')
+  let isMended = false
+  const one = await host(() => (isMended ? ARRIVED : REFUSED))
+  await happen(['x'])
+  await settle(one)
+  const settings = { url: 'https://example.com/a', filters: NO_FILTERS }
+  const turn = (format: WebhookFormat) => webhooks.change(id, { ...settings, format })
+  await t.rejects(turn('slack'), { code: 'bad_request', message: /add a new webhook/ })
+  await turn('standard')
+  isMended = true
+  await webhooks.switchOff(id)
+  await webhooks.switchOn(id)
+  await settle(one)
+  t.equal((await turn('slack')).format, 'slack')
+  t.equal((await turn('discord')).format, 'discord')
+  t.equal((await turn('standard')).format, 'standard')
+})
