@@ -32,6 +32,8 @@ interface Led extends Leased {
 export interface Ended {
   readonly row: DeliveryRow
   readonly tried?: TriedDelivery
+  /** The sealed address to which it was sent. */
+  readonly sealedUrl?: string | null
   /** The time that the receiver asked to be left alone. */
   readonly retryAfterMs?: number | undefined
 }
@@ -125,6 +127,7 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
     rows: readonly DeliveryRow[],
     { joined, more }: Pick<Led, 'joined' | 'more'>,
     target: OpenTarget | undefined,
+    sealedUrl: string | null,
     eventOf: EventOf,
   ): Promise<void> {
     const begun = performance.now()
@@ -133,7 +136,8 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
       const goesOn = !isEnding && (index === 0 || !(isLate || lanes.isFailing(row.targetId)))
       const told = index === 0 ? joined : []
       const one = goesOn ? await attempt(row, target, eventOf(row), index === 0 ? more : 0) : { row }
-      ended.push(one, ...told.map((other) => likewise(other, one)))
+      const both = [one, ...told.map((other) => likewise(other, one))]
+      ended.push(...both.map((each) => ({ ...each, sealedUrl })))
     }
   }
 
@@ -161,7 +165,7 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
         const opened = open(target)
         for (let index = 0; index < count; index++) {
           const own = rows.filter((_, position) => position % count === index)
-          const driving = drive(own, index === 0 ? { joined, more } : ALONE, opened, eventOf).finally(() => {
+          const driving = drive(own, index === 0 ? { joined, more } : ALONE, opened, target.sealedUrl, eventOf).finally(() => {
             lanes.release(lane)
             running.delete(driving)
             freed()

@@ -62,8 +62,9 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
     return off
   }
 
-  async function store(tx: Writes, ended: readonly Ended[], targets: Targets): Promise<void> {
+  async function store(tx: Writes, all: readonly Ended[], targets: Targets): Promise<void> {
     const at = now()
+    const ended = all.map((one) => (isOfFormerAddress(one, targets.get(one.row.targetId)) ? { row: one.row } : one))
     await tx.webhooks.store(ended.flatMap(({ row, tried }) => (tried ? { ...tried, lease: row.leasedUntil } : [])))
     await tx.webhooks.release(ended.flatMap(({ row, tried }) => (tried ? [] : row)))
     const arrived = new Set(ended.flatMap(({ row, tried }) => (tried?.state === 'delivered' ? [row.targetId] : [])))
@@ -204,6 +205,11 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
       if (driving.ended().length > 0) await commit(driving.ended(), [], [])
     },
   }
+}
+
+/** Tells whether a try failed at an address that the target had before: it says nothing of the new one, and counts for none. */
+function isOfFormerAddress({ tried, sealedUrl }: Ended, target: WebhookTargetRow | undefined): boolean {
+  return tried !== undefined && tried.state !== 'delivered' && target !== undefined && target.sealedUrl !== sealedUrl
 }
 
 function countOf(lists: readonly (readonly unknown[])[]): number {

@@ -252,7 +252,10 @@ export function createWebhooks(parts: WebhookParts) {
         if (isAlert(format) !== isAlert(row.format) && (await tx.webhooks.waitingAt([id])).has(id))
           throw new ServiceError('bad_request', 'messages wait in the other format: add a new webhook, and remove this one')
         const isMoved = open(row.sealedUrl!, id, 'url') !== href
-        const next = { ...row, format, origin, filters, ...(isMoved ? { sealedUrl: seal(href, id, 'url') } : {}) }
+        // The wait was for the former address.
+        const moved = isMoved ? { sealedUrl: seal(href, id, 'url'), quietUntil: null } : {}
+        if (isMoved) await tx.webhooks.sendWaiting(id, now())
+        const next = { ...row, format, origin, filters, ...moved }
         record(tx, 'webhook.changed', next, by, { format, moved: isMoved, ...shownFilters(filters) })
         return next
       })

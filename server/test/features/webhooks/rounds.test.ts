@@ -655,3 +655,23 @@ t.test('a webhook turns from a program to a chat, or back, only while nothing wa
   t.equal((await turn('discord')).format, 'discord')
   t.equal((await turn('standard')).format, 'standard')
 })
+
+t.test('a new address does not wait for what the former one asked, nor is switched off by its answer', async (t) => {
+  const { add, happen, host, deliveries, webhooks, got } = await begin(t)
+  const { id } = await add('a')
+  const late = withResolvers<Try>()
+  const one = await host((message, { url }) => {
+    if (url.endsWith('/b')) return ARRIVED
+    return subjectOf(message) === 'x' ? late.promise : { ...REFUSED, status: 429, retryAfterMs: 60 * MINUTE_MS }
+  })
+  await happen(['x', 'y'])
+  await settle(one)
+  t.match(await webhooks.list(), [{ quietUntil: NOON + 60 * MINUTE_MS }])
+  await webhooks.change(id, { format: 'standard', url: 'https://example.com/b', filters: NO_FILTERS })
+  t.match(await webhooks.list(), [{ quietUntil: null }])
+  late.resolve({ ...REFUSED, status: 410, fault: 'gone', retryAfterMs: 60 * MINUTE_MS })
+  await settle(one)
+  t.match(await webhooks.list(), [{ state: 'on', quietUntil: null }])
+  t.strictSame(got.slice(2).toSorted(), ['/b x', '/b y'])
+  t.ok((await deliveries()).every(({ state }) => state === 'delivered'))
+})
