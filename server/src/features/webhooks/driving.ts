@@ -81,7 +81,9 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
 
   /** Puts a claim first that was not erased, if there is any, and counts the others: a message about an erased one would tell nothing of them. */
   async function lead(leased: readonly Leased[]): Promise<readonly Led[]> {
-    const gathered = leased.filter(({ joined }) => joined.length > 0).flatMap(({ rows, joined }) => [rows[0]!, ...joined])
+    const gathered = leased
+      .filter(({ joined }) => joined.length > 0)
+      .flatMap(({ rows, joined }) => [rows[0]!, ...joined])
     if (gathered.length === 0) return leased.map((one) => ({ ...one, more: 0 }))
     const traits = await storage.read.webhooks.claimTraits(gathered.map(({ subject }) => subject))
     return leased.map((one) => {
@@ -165,11 +167,13 @@ export function createDriving(parts: DrivingParts, lanes: Lanes, freed: () => vo
         const opened = open(target)
         for (let index = 0; index < count; index++) {
           const own = rows.filter((_, position) => position % count === index)
-          const driving = drive(own, index === 0 ? { joined, more } : ALONE, opened, target.sealedUrl, eventOf).finally(() => {
-            lanes.release(lane)
-            running.delete(driving)
-            freed()
-          })
+          const driving = drive(own, index === 0 ? { joined, more } : ALONE, opened, target.sealedUrl, eventOf).finally(
+            () => {
+              lanes.release(lane)
+              running.delete(driving)
+              freed()
+            },
+          )
           running.add(driving)
         }
       }

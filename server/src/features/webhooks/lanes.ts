@@ -1,5 +1,5 @@
 /**
- * Lanes, on each of which this host sends one delivery after the other. A target has a few, and after a failure one; who pays for it takes no more than
+ * Lanes, on each of which this host sends one delivery after the other. A target has a few, and after a failure, or where messages keep a gap, one; who pays for it takes no more than
  * is left to others. So a receiver that hangs holds up nobody else.
  */
 import type { Payer } from '../../base/payers.ts'
@@ -14,6 +14,8 @@ const WEIGHT = 3
 export interface Lane {
   readonly targetId: string
   readonly payer: Payer
+  /** True if the target takes one message at a time. */
+  readonly isSingle: boolean
 }
 
 export type Lanes = ReturnType<typeof createLanes>
@@ -24,9 +26,9 @@ export function createLanes() {
   /** Targets whose last try failed, in the order in which they began to fail. */
   const failing = new Set<string>()
 
-  function take({ targetId, payer }: Lane): boolean {
+  function take({ targetId, payer, isSingle }: Lane): boolean {
     const used = taken.get(targetId) ?? 0
-    const most = failing.has(targetId) ? 1 : LANES_OF_TARGET
+    const most = isSingle || failing.has(targetId) ? 1 : LANES_OF_TARGET
     if (used >= most || !places.mayTake(payer, LANES - places.all, WEIGHT)) return false
     places.add(payer, 1)
     taken.set(targetId, used + 1)

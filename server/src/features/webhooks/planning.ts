@@ -1,7 +1,7 @@
 /** Finds the deliveries that new events become. Nothing is written: a plan holds while its target has reached no other event. */
 import type { EventRow } from '../../storage/events.ts'
 import type { Reads } from '../../storage/storage.ts'
-import type { ClaimTraits, WebhookTargetRow } from '../../storage/webhooks.ts'
+import type { ClaimTraits, WebhookFormat, WebhookTargetRow } from '../../storage/webhooks.ts'
 import { fits, namesClaim, needsTraits } from './filters.ts'
 import { kindOf } from './kinds.ts'
 
@@ -14,6 +14,7 @@ export const MOST_EVENTS = 100
 export interface Plan {
   readonly workspaceId: string
   readonly targetId: string
+  readonly format: WebhookFormat
   readonly from: number
   readonly to: number
   readonly events: readonly EventRow[]
@@ -63,9 +64,9 @@ async function planOf(
   const traits = await read.webhooks.claimTraits(named.map(({ subject }) => subject))
   const plans = targets
     .filter(({ reached }) => reached < to)
-    .map(({ id, reached, filters, report }) => {
+    .map(({ id, format, reached, filters, report }) => {
       const events = rows.filter((row) => row.number > reached && fits(filters, row, traits.get(row.subject), report))
-      return { workspaceId, targetId: id, from: reached, to, events, traits }
+      return { workspaceId, targetId: id, format, from: reached, to, events, traits }
     })
   return { plans, isMore }
 }

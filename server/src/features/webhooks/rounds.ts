@@ -23,7 +23,7 @@ export type Outcome = (typeof OUTCOMES)[number]
 const LEASE_MS = 30_000
 /** Faults of one delivery, which say nothing of its receiver. */
 const NOT_THE_RECEIVER: ReadonlySet<DeliveryFault> = new Set(['expired', 'unreadable', 'rejected'])
-/** The most deliveries that are told with another one. */
+/** The most deliveries that one round leases to be told with others: claims wait for its transaction on SQLite. */
 const MOST_JOINED = 1000
 /** Deliveries that a lane gets at once; of a failing target, one. */
 const LOAD = 5
@@ -118,10 +118,10 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
     await tx.webhooks.reach(targetId, to)
   }
 
-  async function lease(tx: Writes, { lane, count }: Reserved, targets: Targets): Promise<Leased[]> {
+  async function lease(tx: Writes, { lane, count }: Reserved, targets: Targets, mostJoined: number): Promise<Leased[]> {
     const target = targets.get(lane.targetId)
     const at = now()
-    if (target?.state !== 'on' || (target.quietUntil ?? 0) > at) return []
+    if (!target || !mayLease(target, at, mostJoined)) return []
     const { gapMs, gathers } = kindOf(target.format)
     const most = lanes.isFailing(target.id) || gapMs > 0 ? 1 : count * LOAD
     const rows = await tx.webhooks.lease(target.id, at, at + LEASE_MS, most)
@@ -129,15 +129,20 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
     if (rows.length > 0 && gapMs > 0) await tx.webhooks.keepQuiet(target.id, at + gapMs)
     const [first] = rows
     if (!first) return []
-    const joined = gathers ? await tx.webhooks.leaseLike(first, at, MOST_JOINED) : []
+    const joined = gathers ? await tx.webhooks.leaseLike(first, at, mostJoined) : []
     return [{ lane, count: Math.min(count, rows.length), target, rows, joined }]
   }
 
   /** Takes lanes for targets that have something to send, those of payers first who have few. */
-  async function reserve(targets: readonly { id: string; workspaceId: string }[]): Promise<readonly Reserved[]> {
+  async function reserve(
+    targets: readonly Pick<WebhookTargetRow, 'id' | 'workspaceId' | 'format'>[],
+  ): Promise<readonly Reserved[]> {
     const payers = await read.webhooks.payers([...new Set(targets.map(({ workspaceId }) => workspaceId))])
     return targets
-      .map(({ id, workspaceId }): Lane => ({ targetId: id, payer: payers.get(workspaceId) ?? workspaceId }))
+      .map(({ id, workspaceId, format }): Lane => {
+        const isSingle = kindOf(format).gapMs > 0
+        return { targetId: id, payer: payers.get(workspaceId) ?? workspaceId, isSingle }
+      })
       .toSorted(lanes.compare)
       .map((lane) => ({ lane, count: lanes.takeAll(lane) }))
       .filter(({ count }) => count > 0)
@@ -157,7 +162,7 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
       read.webhooks.due(now()),
     ])
     const planned = plans.filter(({ events, targetId }) => events.length > 0 && due.every(({ id }) => id !== targetId))
-    const reserved = await reserve([...due, ...planned.map(({ targetId: id, workspaceId }) => ({ id, workspaceId }))])
+    const reserved = await reserve([...due, ...planned.map(({ targetId: id, ...plan }) => ({ ...plan, id }))])
     return { plans, isMore, reserved }
   }
 
@@ -172,7 +177,12 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
       await store(tx, ended, targets)
       for (const plan of plans) await insert(tx, plan, targets)
       const leased: Leased[] = []
-      for (const one of reserved) leased.push(...(await lease(tx, one, targets)))
+      let room = MOST_JOINED
+      for (const one of reserved) {
+        const its = await lease(tx, one, targets, room)
+        room -= countOf(its.map(({ joined }) => joined))
+        leased.push(...its)
+      }
       return leased
     })
   }
@@ -205,6 +215,11 @@ export function createRounds(parts: RoundParts, count: (outcome: Outcome) => voi
       if (driving.ended().length > 0) await commit(driving.ended(), [], [])
     },
   }
+}
+
+/** Tells whether a target may get messages now. One whose messages gather others waits for a round with room for them. */
+function mayLease({ state, quietUntil, format }: WebhookTargetRow, at: Instant, mostJoined: number): boolean {
+  return state === 'on' && (quietUntil ?? 0) <= at && (mostJoined > 0 || !kindOf(format).gathers)
 }
 
 /** Tells whether a try failed at an address that the target had before: it says nothing of the new one, and counts for none. */

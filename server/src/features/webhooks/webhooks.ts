@@ -250,7 +250,10 @@ export function createWebhooks(parts: WebhookParts) {
       const filters = await readFilters(before.workspaceId, settings.filters, before.filters)
       return change(id, workspaceId, async (tx, row) => {
         if (isAlert(format) !== isAlert(row.format) && (await tx.webhooks.waitingAt([id])).has(id))
-          throw new ServiceError('bad_request', 'messages wait in the other format: add a new webhook, and remove this one')
+          throw new ServiceError(
+            'bad_request',
+            'messages wait in the other format: add a new webhook, and remove this one',
+          )
         const isMoved = open(row.sealedUrl!, id, 'url') !== href
         // The wait was for the former address.
         const moved = isMoved ? { sealedUrl: seal(href, id, 'url'), quietUntil: null } : {}

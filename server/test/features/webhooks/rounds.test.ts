@@ -107,7 +107,9 @@ function withResolvers<T>() {
 
 /** Stores decided claims of one agent, which are like one another. */
 const alike = (claimIds: readonly string[]) =>
-  claimIds.map((claimId, number) => claimNumber(number, { claimId, agentId: 'ann', state: 'decided', verdict: 'failed' }))
+  claimIds.map((claimId, number) =>
+    claimNumber(number, { claimId, agentId: 'ann', state: 'decided', verdict: 'failed' }),
+  )
 
 /** Runs rounds until nothing more happens at this moment of the clock. */
 async function settle(...hosts: readonly { run(): Promise<{ isMore: boolean }> }[]): Promise<void> {
@@ -591,50 +593,56 @@ t.test('a try that failed keeps claims like it silent for an hour, and not until
 })
 
 for (const dialect of DIALECTS) {
-  t.test(`on ${dialect}, what waits for another delivery of its claim is not due, and events of agents wait for none`, async (t) => {
-    const { add, happen, host, clock, storage } = await begin(t, dialect)
-    await add('chat', 'ws_1', {}, { format: 'slack' })
-    await storage.write(async (tx) => void (await tx.claims.insertNew(alike(['a1', 'a2']))))
-    const told: string[] = []
-    const one = await host((message) => {
-      told.push(`${message.event!.type} ${subjectOf(message)}`)
-      return ARRIVED
-    })
-    const second = async () => {
-      clock.now += 1000
-      await settle(one)
-    }
-    await happen(['a1', 'a2'])
-    await happen(['a2'], 'ws_1', 'connection.failing')
-    await happen(['a2'], 'ws_1', 'rate.jumped')
-    for (let count = 0; count < 4; count++) await second()
-    t.strictSame(told, ['claim.decided a1', 'rate.jumped a2'])
-    clock.now = NOON + 50 * MINUTE_MS
-    const { count, since } = await storage.read.webhooks.waiting(clock.now)
-    t.equal(count, 2)
-    t.ok(since! > clock.now, 'the gathered claim is due later, and the other one waits for it')
-  })
+  t.test(
+    `on ${dialect}, what waits for another delivery of its claim is not due, and events of agents wait for none`,
+    async (t) => {
+      const { add, happen, host, clock, storage } = await begin(t, dialect)
+      await add('chat', 'ws_1', {}, { format: 'slack' })
+      await storage.write(async (tx) => void (await tx.claims.insertNew(alike(['a1', 'a2']))))
+      const told: string[] = []
+      const one = await host((message) => {
+        told.push(`${message.event!.type} ${subjectOf(message)}`)
+        return ARRIVED
+      })
+      const second = async () => {
+        clock.now += 1000
+        await settle(one)
+      }
+      await happen(['a1', 'a2'])
+      await happen(['a2'], 'ws_1', 'connection.failing')
+      await happen(['a2'], 'ws_1', 'rate.jumped')
+      for (let count = 0; count < 4; count++) await second()
+      t.strictSame(told, ['claim.decided a1', 'rate.jumped a2'])
+      clock.now = NOON + 50 * MINUTE_MS
+      const { count, since } = await storage.read.webhooks.waiting(clock.now)
+      t.equal(count, 2)
+      t.ok(since! > clock.now, 'the gathered claim is due later, and the other one waits for it')
+    },
+  )
 }
 
-t.test('a message about claims that are like one another tells of one that was not erased, and counts none that was', async (t) => {
-  const { add, happen, host, deliveries, clock, storage, url, erased } = await begin(t)
-  await add('chat', 'ws_1', {}, { format: 'slack' })
-  const claims = ['a1', 'a2', 'a3', 'a4', 'a5']
-  await storage.write(async (tx) => void (await tx.claims.insertNew(alike(claims))))
-  const told: string[] = []
-  const one = await host((message) => {
-    told.push(`${subjectOf(message)} ${message.more}`)
-    return ARRIVED
-  })
-  await happen(claims)
-  await settle(one)
-  await query(url, `UPDATE claims SET agent_id = '' WHERE claim_id IN ('a2', 'a4')`)
-  erased.add('a2')
-  clock.now += 60 * MINUTE_MS
-  await settle(one)
-  t.strictSame(told, ['a1 0', 'a3 1'])
-  t.ok((await deliveries()).every(({ state }) => state === 'delivered'))
-})
+t.test(
+  'a message about claims that are like one another tells of one that was not erased, and counts none that was',
+  async (t) => {
+    const { add, happen, host, deliveries, clock, storage, url, erased } = await begin(t)
+    await add('chat', 'ws_1', {}, { format: 'slack' })
+    const claims = ['a1', 'a2', 'a3', 'a4', 'a5']
+    await storage.write(async (tx) => void (await tx.claims.insertNew(alike(claims))))
+    const told: string[] = []
+    const one = await host((message) => {
+      told.push(`${subjectOf(message)} ${message.more}`)
+      return ARRIVED
+    })
+    await happen(claims)
+    await settle(one)
+    await query(url, `UPDATE claims SET agent_id = '' WHERE claim_id IN ('a2', 'a4')`)
+    erased.add('a2')
+    clock.now += 60 * MINUTE_MS
+    await settle(one)
+    t.strictSame(told, ['a1 0', 'a3 1'])
+    t.ok((await deliveries()).every(({ state }) => state === 'delivered'))
+  },
+)
 
 t.test('a webhook turns from a program to a chat, or back, only while nothing waits', async (t) => {
   const { add, happen, host, webhooks } = await begin(t)
@@ -675,3 +683,33 @@ t.test('a new address does not wait for what the former one asked, nor is switch
   t.strictSame(got.slice(2).toSorted(), ['/b x', '/b y'])
   t.ok((await deliveries()).every(({ state }) => state === 'delivered'))
 })
+
+t.test(
+  'a chat service that hangs takes one lane, and a round joins no more than its transaction may take',
+  async (t) => {
+    const { add, happen, host, clock, storage, got } = await begin(t)
+    await add('hangs', 'ws_1', {}, { format: 'slack' })
+    const hanging = await host(() => new Promise(() => {}))
+    await happen(['x', 'y', 'z'])
+    for (let second = 0; second < 5; second++) {
+      await settle(hanging)
+      clock.now += 1000
+    }
+    t.strictSame(got, ['/hangs x'])
+    const claims = Array.from({ length: 1202 }, (_, index) => `like_${index}`)
+    await storage.write(async (tx) => void (await tx.claims.insertNew(alike(claims))))
+    await add('chat', 'ws_2', {}, { format: 'slack' })
+    const mores: number[] = []
+    const one = await host((message, { workspaceId }) => {
+      if (workspaceId === 'ws_2') mores.push(message.more)
+      return ARRIVED
+    })
+    await happen(claims, 'ws_2')
+    await settle(one)
+    for (let count = 0; count < 3; count++) {
+      clock.now += 60 * MINUTE_MS
+      await settle(one)
+    }
+    t.strictSame(mores, [0, 1000, 199])
+  },
+)
