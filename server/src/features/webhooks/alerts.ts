@@ -13,10 +13,14 @@ import { publicPaths } from '../../web/paths.ts'
 interface Alert {
   /** A sentence of ours. */
   readonly title: string
-  /** Names of ours, each with words of others. */
-  readonly facts: readonly (readonly [name: string, words: string])[]
+  readonly facts: readonly Fact[]
   readonly link: { readonly text: string; readonly url: string }
 }
+
+/** A name of ours with its words, which are ours as well or harmless. */
+type Fact = readonly [name: string, words: string]
+
+const byOthers = (name: string, words: string): Fact => [name, harmless(words)]
 
 /** An event, and the number of others like it that are told with it. */
 interface Told {
@@ -62,21 +66,22 @@ function alertOf({ type, data }: wire.Event, workspaceId: string, own: string): 
     case 'claim.decided': {
       const { verdict, reason_code, agent_id, action, target, receipt_id } = data
       const reason = reason_code === null ? '' : ` ${REASON_WORDS[reason_code]}`
-      const facts = [['Agent', agent_id] as const, ['Action', action] as const, ['Target', target] as const]
+      const facts: readonly Fact[] = [
+        ['Agent', agent_id],
+        ['Action', action],
+        ['Target', target],
+      ]
       return {
         title: `Claim ${verdict}. ${VERDICT_WORDS[verdict!]}${reason}`,
         // What was erased has no words.
-        facts: facts.filter(([, words]) => words !== ''),
+        facts: facts.filter(([, words]) => words !== '').map(([name, words]) => byOthers(name, words)),
         link: { text: 'Open the receipt', url: own + publicPaths.receipt(receipt_id!) },
       }
     }
     case 'agent.silent':
       return {
         title: `An agent submitted no claim for ${data.hours} ${data.hours === 1 ? 'hour' : 'hours'}.`,
-        facts: [
-          ['Agent', data.agent_id],
-          ['Last claim', data.last_claim_at],
-        ],
+        facts: [byOthers('Agent', data.agent_id), ['Last claim', data.last_claim_at]],
         link: { text: 'Open the agents', url: own + at.agents },
       }
     case 'rate.jumped': {
@@ -85,7 +90,7 @@ function alertOf({ type, data }: wire.Event, workspaceId: string, own: string): 
       )
       return {
         title: `Fewer claims of an agent hold: ${day} of the last day are not verified, ${before} of the four weeks before.`,
-        facts: [['Agent', data.agent_id]],
+        facts: [byOthers('Agent', data.agent_id)],
         link: { text: 'Open the agents', url: own + at.agents },
       }
     }
@@ -98,10 +103,7 @@ function alertOf({ type, data }: wire.Event, workspaceId: string, own: string): 
     default:
       return {
         title: TITLES[type](data),
-        facts: [
-          ['Connection', data.name],
-          ['Provider', data.provider],
-        ],
+        facts: [byOthers('Connection', data.name), byOthers('Provider', data.provider)],
         link: { text: 'Open the connections', url: own + at.connections },
       }
   }
@@ -130,7 +132,7 @@ export function harmless(words: string): string {
 function toSlack({ title, facts, link }: Alert): object {
   const text = (words: string) => words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   const plain = (words: string) => ({ type: 'plain_text', text: text(words), emoji: false })
-  const fields = facts.map(([name, words]) => plain(`${name}: ${harmless(words)}`))
+  const fields = facts.map(([name, words]) => plain(`${name}: ${words}`))
   return {
     text: text(title),
     blocks: [
@@ -143,14 +145,14 @@ function toSlack({ title, facts, link }: Alert): object {
 
 /** By https://docs.discord.com/developers/resources/webhook: nobody is mentioned, whatever the text says. */
 function toDiscord({ title, facts, link }: Alert): object {
-  const fields = facts.map(([name, words]) => ({ name, value: escaped(harmless(words)), inline: true }))
+  const fields = facts.map(([name, words]) => ({ name, value: escaped(words), inline: true }))
   const embed = { title: title.slice(0, 256), url: link.url, fields }
   return { allowed_mentions: { parse: [] }, embeds: [embed] }
 }
 
 /** By https://developers.mattermost.com/integrate/webhooks/incoming. */
 function toMattermost({ title, facts, link }: Alert): object {
-  const lines = facts.map(([name, words]) => `${name}: ${escaped(harmless(words))}`)
+  const lines = facts.map(([name, words]) => `${name}: ${escaped(words)}`)
   return { text: [title, ...lines, `[${link.text}](${link.url})`].join('\n') }
 }
 
@@ -164,10 +166,7 @@ function toTeams({ title, facts, link }: Alert): object {
     type: 'AdaptiveCard',
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     version: '1.4',
-    body: [
-      paragraph(title, { weight: 'Bolder' }),
-      ...facts.map(([name, words]) => paragraph(`${name}: ${harmless(words)}`)),
-    ],
+    body: [paragraph(title, { weight: 'Bolder' }), ...facts.map(([name, words]) => paragraph(`${name}: ${words}`))],
     actions: [{ type: 'Action.OpenUrl', title: link.text, url: link.url }],
   }
   const attachment = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content }

@@ -177,6 +177,14 @@ for (const format of ALERT_FORMATS) {
   }
 }
 
+t.test('words of ours stay as they are', async (t) => {
+  for (const format of ALERT_FORMATS) {
+    const texts = EVENTS.map(([event]) => textsOf(sent(format, event)).join('\n')).join('\n')
+    t.match(texts, /T00:00:00/)
+    t.match(texts, /eip155:84532/)
+  }
+})
+
 t.test('words that lead nowhere stay as they are', async (t) => {
   for (const words of ['acme/api', 'v1.2.3', 'release-bot', 'Müller & Söhne', 'pkg 1.0, 50 %'])
     t.equal(harmless(words), words)
