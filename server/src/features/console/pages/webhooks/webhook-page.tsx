@@ -14,7 +14,7 @@ import { FORMAT_WORDS, filterWords, WebhookState } from './webhook-list.tsx'
 const FAULT_WORDS: Readonly<Record<DeliveryFault, string>> = {
   unreachable: 'its host was not reached, or may not be called',
   timeout: 'no answer within 10 seconds',
-  bad_answer: 'its answer was no valid HTTP',
+  bad_answer: 'its answer was no valid HTTP, or not that of the chosen chat service',
   redirect: 'it answered with a redirect, which is not followed',
   status: 'it did not accept the message',
   gone: 'it answered that it is gone, or takes nothing more',
