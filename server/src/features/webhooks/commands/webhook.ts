@@ -4,6 +4,7 @@ import { formatInstant } from '@claimcheck/core/rules'
 import { type Command, Option } from 'commander'
 import type { WithServices } from '../../../host/feature.ts'
 import { WEBHOOK_FORMATS, type WebhookFormat } from '../../../storage/webhooks.ts'
+import { typedValue } from '../../workspaces/commands/value-file.ts'
 import { ONE_OR_ALL, WORKSPACE } from '../../workspaces/commands/workspace.ts'
 import type { WorkspaceService } from '../../workspaces/workspaces.ts'
 import { isAlert, usualFilters } from '../kinds.ts'
@@ -30,7 +31,7 @@ export function addWebhookCommands(program: Command, withServices: WithServices<
   const webhook = program.command('webhook').description('receivers that are told of the events of a workspace')
 
   subcommand(webhook, 'add', 'add a webhook, and print its secret once')
-    .argument('<url>')
+    .argument('<url>', 'the address; of @FILE, what is in the file')
     .requiredOption(...WORKSPACE)
     .addOption(
       new Option('--format <format>', 'signed events for a program, or messages for the people of a chat service')
@@ -42,7 +43,8 @@ export function addWebhookCommands(program: Command, withServices: WithServices<
     .option('--action <action>', 'send claims of this action only; may be repeated', collect)
     .option('--agent <id>', 'send claims of this agent only; may be repeated', collect)
     .option('--connection <id>', 'send what concerns this connection only; may be repeated', collect)
-    .action(async (url: string, options: AddOptions) => {
+    .action(async (given: string, options: AddOptions) => {
+      const url = typedValue(given)
       const { format, action = [], agent = [], connection = [] } = options
       const usual = usualFilters(format)
       const { type = usual.types, verdict = usual.verdicts } = options

@@ -1,5 +1,4 @@
 /** `claimcheck connection`: connects destinations, names them, tests them, replaces credentials, lists and disconnects. */
-import { readFileSync } from 'node:fs'
 import { CommandError } from '@claimcheck/command-line/errors'
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
 import { typed } from '@claimcheck/command-line/typed'
@@ -15,6 +14,7 @@ import type { ConnectionService, ConnectionSummary, TestResult } from '../connec
 import type { Overlap } from '../overlaps.ts'
 import { type AddressInReceipts, addressInReceipts, type Sources } from '../sources.ts'
 import type { WorkspaceService } from '../workspaces.ts'
+import { typedValue } from './value-file.ts'
 import { ONE_OR_ALL, WORKSPACE } from './workspace.ts'
 
 interface Services extends Pick<HostServices, 'registry'> {
@@ -241,21 +241,11 @@ function parseSettings(settings: readonly string[], type: HostedConnectionType |
     if (name === undefined || value === undefined) {
       throw new CommandError('usage', '--set takes name=value, and one of these has no name.')
     }
-    const text = value.startsWith('@') ? readValue(name, value.slice(1)) : value
+    const text = typedValue(value, `--set ${name}=`)
     const isList = (type?.options.properties[name] as { type?: string } | undefined)?.type === 'array'
     return [name, isList ? text.split(',') : text]
   })
   return Object.fromEntries(pairs)
-}
-
-function readValue(name: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    const problem = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`
-    throw new CommandError('usage', `--set ${name}=@${file}: ${problem}.`)
-  }
 }
 
 function notesOn({ notes, lastFailure }: Pick<ConnectionSummary, 'notes' | 'lastFailure'>): string[] {
