@@ -1,6 +1,6 @@
 /**
- * The watch over agents as rows: the silence of which a workspace wants to hear, and the agents of whose rate it was told. Agents are named by claims
- * alone: what was erased names nobody.
+ * The watch over agents as rows: the silence of which a workspace wants to hear, and the agents of whose rate it was told. Jumps name agents by
+ * claims alone: what was erased names nobody. Watches have the ids of agents that an owner typed, which erasure does not reach.
  */
 import type { Instant } from '@claimcheck/core/rules'
 import { claims } from './claim-row.ts'
@@ -57,9 +57,10 @@ export function agentWatchWrites(db: Db) {
       await db.query('DELETE FROM silence_watches WHERE workspace_id = ?', [workspaceId])
     },
     /** Notes up to when claims were looked at. False where the watch was changed or ended since, or another host was faster. */
-    async reach({ workspaceId, hours, reached }: SilenceWatchRow, next: Instant): Promise<boolean> {
-      const sql = `UPDATE silence_watches SET reached = ? WHERE workspace_id = ? AND hours = ? AND reached = ? RETURNING workspace_id`
-      return (await db.query(sql, [next, workspaceId, hours, reached])).length > 0
+    async reach({ workspaceId, hours, agents, reached }: SilenceWatchRow, next: Instant): Promise<boolean> {
+      const sql = `UPDATE silence_watches SET reached = ?
+        WHERE workspace_id = ? AND hours = ? AND agents = ? AND reached = ? RETURNING workspace_id`
+      return (await db.query(sql, [next, workspaceId, hours, JSON.stringify(agents), reached])).length > 0
     },
     /** Notes that a workspace was told of the rate of a claim's agent, and forgets what was told before a time. */
     async noteJump(claimId: string, at: Instant, forgetBefore: Instant): Promise<void> {

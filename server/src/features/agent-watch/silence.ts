@@ -28,7 +28,7 @@ export function createSilenceService({ storage, now }: SilenceParts) {
     /** Returns the silence of which a workspace is told; undefined where it is told of none. */
     of: async (workspaceId: string): Promise<Silence | undefined> => storage.read.agentWatch.silence(workspaceId),
     /**
-     * Sets the silence of which a workspace is told from now on.
+     * Sets the silence of which a workspace is told from now on; with the hours that it has, from where its claims were looked at.
      * @param silence null to be told of none
      * @throws ServiceError `bad_request`
      */
@@ -38,7 +38,9 @@ export function createSilenceService({ storage, now }: SilenceParts) {
       await storage.write(async (tx) => {
         if (silence) {
           const { hours, agents } = silence
-          await tx.agentWatch.watchSilence({ workspaceId, hours, agents, reached: at - hours * HOUR_MS })
+          const before = await tx.agentWatch.silence(workspaceId)
+          const reached = before?.hours === hours ? before.reached : at - hours * HOUR_MS
+          await tx.agentWatch.watchSilence({ workspaceId, hours, agents, reached })
         } else await tx.agentWatch.endSilence(workspaceId)
         const details = { hours: silence?.hours ?? null, agents: silence?.agents.join(' ') ?? '' }
         tx.audit.record({ event: 'workspace.silence_changed', at, by, workspaceId, details })

@@ -122,6 +122,21 @@ for (const dialect of DIALECTS) {
   })
 }
 
+t.test('saving the same hours again forgets no silence that was not told yet', async (t) => {
+  const { clock, claim, silence, round, told } = await begin(t, 'sqlite')
+  await silence.set('ws_1', { hours: 1, agents: [] }, BY_SERVICE)
+  await claim('bot', NOON)
+  clock.at += HOUR_MS + MINUTE_MS
+  await silence.set('ws_1', { hours: 1, agents: ['bot'] }, BY_SERVICE)
+  await round()
+  t.strictSame(await told(), [['agent.silent', 'clm_000001', '1']])
+  await claim('bot', clock.at)
+  clock.at += 2 * HOUR_MS + MINUTE_MS
+  await silence.set('ws_1', { hours: 2, agents: [] }, BY_SERVICE)
+  await round()
+  t.equal((await told()).length, 1, 'other hours begin anew')
+})
+
 t.test('nothing is told while the time is in doubt, and of no silence once that is off', async (t) => {
   const { clock, claim, silence, round, told } = await begin(t, 'sqlite')
   await silence.set('ws_1', { hours: 1, agents: ['bot'] }, BY_SERVICE)

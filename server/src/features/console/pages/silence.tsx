@@ -72,7 +72,7 @@ function SilencePage({ silence, isOwner, refused }: SilencePageProps) {
               label="Hours without a claim"
               value={typed?.hours ?? hours?.toString()}
               problem={refused && sentence(refused.problem)}
-              help={`From 1 to ${MOST_HOURS}. It counts from now on.`}
+              help={`From 1 to ${MOST_HOURS}. Another number counts from now on.`}
               required
               inputmode="numeric"
               maxLength={6}
