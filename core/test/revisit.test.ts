@@ -118,6 +118,12 @@ for (const rulesVersion of [1, 2]) {
 t.test('an hour is the longest time of a revisit', async (t) => {
   const { claim } = revisitCase(RULES, { claimedAt: 0, deadlineAt: 30 * DAY }, DAY)
   t.equal(claim.deadlineAt, DAY + 60 * MINUTE)
+  const looks = [absent(100), absent(2200), absent(60 * MINUTE + 100)]
+  const resultWithin = (ms: number, seen: readonly CheckRecord[]) =>
+    revisitFinding(revisitCase(RULES, { claimedAt: 0, deadlineAt: ms }, 0), seen, seen.at(-1)!.answeredAt)?.result
+  t.equal(resultWithin(60 * MINUTE, looks), 'changed')
+  t.equal(resultWithin(60 * MINUTE + 1, looks), 'cannot_be_told', 'the claim had longer')
+  t.equal(resultWithin(60 * MINUTE + 1, [present(100)]), 'still_so')
 })
 
 t.test('a change needs two witnesses apart that see what the looks saw', async (t) => {

@@ -294,6 +294,35 @@ t.test('a claim that is erased while it is looked at gets no finding', async (t)
   t.equal(await logEntries(), entries)
 })
 
+t.test('a workspace that is deleted while a claim of it is looked at gets no finding', async (t) => {
+  const { client, claim, repository, base, ask } = await verified()
+  await forceAway(repository, base)
+  await ask()
+  await looked(claim.claim_id, 1)
+  const entries = await logEntries()
+  await services().workspaces.delete(client.workspaceId, byCommand())
+  t.equal(await rowOf(claim.claim_id), undefined)
+  await pass(16 * MINUTE_MS)
+  await setTimeout(2500)
+  t.equal(await logEntries(), entries)
+})
+
+t.test('no more are asked for while the most of a workspace wait', async (t) => {
+  const { client, ask } = await verified()
+  const other = await verified()
+  const full = 'rvt_full_'
+  const url = installation.config.databaseUrl
+  const columns = 'revisit_id, claim_id, workspace_id, ordinal, asked_at, asked_by, looks, look_count'
+  const rows = Array.from({ length: 1000 }, (_, at) => {
+    const values = `'${full}${at}', '${other.claim.claim_id}', '${client.workspaceId}', ${100 + at}, 0, 'schedule', '[]', 0`
+    return `(${values})`
+  })
+  await query(url, `INSERT INTO revisits (${columns}) VALUES ${rows.join(', ')}`)
+  t.equal((await ask()).status, 429)
+  await query(url, `DELETE FROM revisits WHERE revisit_id LIKE '${full}%'`)
+  t.equal((await ask()).status, 202)
+})
+
 t.test('a schedule asks for claims that come of age, and for no older ones', async (t) => {
   const old = await verified()
   await pass(8 * DAY_MS)

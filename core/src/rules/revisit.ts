@@ -23,6 +23,8 @@ const MOST_LOOKS = 100
 export interface RevisitCase {
   readonly rules: Rules
   readonly claim: ClaimTimes
+  /** Tells that the claim had more time to its deadline than a revisit has: an outcome that comes and goes may be there again by then. */
+  readonly isShortened: boolean
 }
 
 /** The result of a revisit, with the look that it rests on. */
@@ -55,6 +57,7 @@ export function revisitCase(
       deadlineAt: beganAt + Math.min(deadlineAt - claimedAt, LONGEST_MS),
       freshBy: 'claimed_at',
     },
+    isShortened: deadlineAt - claimedAt > LONGEST_MS,
   }
 }
 
@@ -65,7 +68,7 @@ export function revisitCase(
  * @param now a time not before the last look's
  */
 export function revisitFinding(
-  { rules, claim }: RevisitCase,
+  { rules, claim, isShortened }: RevisitCase,
   looks: readonly CheckRecord[],
   now: Instant,
   closing: Closing = CLOSING,
@@ -76,7 +79,8 @@ export function revisitFinding(
   const decision = decide(rules, claim, looks, now, closing)
   if (!decision) return looks.length < MOST_LOOKS ? undefined : { result: 'cannot_be_told', basis: last }
   const { verdict, basis } = decision
-  if (isBlame(verdict.value) && isRead(basis) && !looks.some(showsOutcome)) return { result: 'changed', basis }
+  if (isBlame(verdict.value) && isRead(basis) && !looks.some(showsOutcome))
+    return { result: isShortened ? 'cannot_be_told' : 'changed', basis }
   // An old answer, or the log alone, shows the outcome: the look at the deadline may tell of now.
   const isShown = verdict.value === 'verified' || verdict.value === 'late'
   if (isShown && last.sentAt < claim.deadlineAt + largestAge(rules, looks) && looks.length < MOST_LOOKS)

@@ -154,6 +154,10 @@ export function revisitWrites(db: Db) {
         leaf_index = ?, due_at = NULL WHERE revisit_id = ? AND ${OPEN}`
       await db.query(sql, [result, endedAt, seenAt, change, evidence, findingId, logId, leafIndex, revisitId])
     },
+    /** Removes the revisits of a workspace that have no result. */
+    async removeWaiting(workspaceId: string): Promise<void> {
+      await db.query(`DELETE FROM revisits WHERE workspace_id = ? AND ${OPEN}`, [workspaceId])
+    },
     /** Sets the days of a workspace. A new one begins with the claims that come of age from now on; one that it had goes on. */
     async setDays(workspaceId: string, days: readonly number[], startOf: (days: number) => Instant): Promise<void> {
       const kept = `DELETE FROM revisit_schedules WHERE workspace_id = ? AND days NOT IN (${days.map(() => '?').join(', ') || 'NULL'})`

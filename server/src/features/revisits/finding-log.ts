@@ -22,7 +22,8 @@ export type FindingLog = ReturnType<typeof createFindingLog>
 export function createFindingLog({ storage, logPlanner, logGuard }: FindingLogOptions) {
   return {
     /**
-     * Appends a finding and ends its revisit. Does neither where another host has ended it, or the claim's content was erased meanwhile.
+     * Appends a finding and ends its revisit. Does neither where another host has ended it, or the claim's content was erased or its
+     * workspace deleted meanwhile.
      * @throws ServiceError `read_only`; SigningError
      */
     async append(
@@ -37,7 +38,13 @@ export function createFindingLog({ storage, logPlanner, logGuard }: FindingLogOp
         // The claim comes before the log, as for an erasure: otherwise each could wait for the other.
         const claim = await tx.revisits.lockClaim(claimId)
         const log = await tx.log.lock()
-        if (!claim || isErased(claim) || !(await tx.revisits.lockOpen(row))) return undefined
+        if (
+          !claim ||
+          isErased(claim) ||
+          !(await tx.workspaces.byIdOrName(workspaceId)) ||
+          !(await tx.revisits.lockOpen(row))
+        )
+          return undefined
         const append = await logPlanner.plan(tx.log, log!, [draft])
         await tx.apply(append)
         const { receiptId: findingId, logId, leafIndex } = append.receipts![0]!

@@ -204,29 +204,29 @@ export function createRevisitWorker(parts: RevisitWorkerOptions): Worker {
     if (finding) await conclude(revisit, finding)
   }
 
-  /** Starts the due revisits, and returns their number. */
-  async function takeDue(): Promise<number> {
+  /** Starts as many due revisits as there is room for. */
+  async function takeDue(): Promise<void> {
     const at = now()
-    if (!(await storage.read.revisits.anyDue(at))) return 0
-    const rows = await storage.write((tx) => tx.revisits.lease(at, at + LEASE_MS, LOOKS_AT_ONCE))
+    const room = LOOKS_AT_ONCE - running.size
+    if (room <= 0 || !(await storage.read.revisits.anyDue(at))) return
+    const rows = await storage.write((tx) => tx.revisits.lease(at, at + LEASE_MS, room))
     for (const row of rows) {
       const advancing = advance(row)
         .catch((error) => logger.error({ err: error, claimId: row.claimId }, 'a look at a decided claim failed'))
         .finally(() => running.delete(advancing))
       running.add(advancing)
     }
-    return rows.length
   }
 
   const loop = createLoop(async () => {
     try {
       // By a wrong time nothing is read, and a read-only host stores nothing.
       if (clock.doubt() !== undefined || !(await logGuard.maySign())) return PAUSE_MS
-      return (await takeDue()) === LOOKS_AT_ONCE ? 0 : PAUSE_MS
+      await takeDue()
     } catch (error) {
       logger.error({ err: error }, 'cannot take revisits: they wait')
-      return PAUSE_MS
     }
+    return PAUSE_MS
   })
   return {
     start() {

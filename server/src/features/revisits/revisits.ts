@@ -16,6 +16,8 @@ interface RevisitsOptions {
 }
 
 export const DAY_MS = 86_400_000
+/** The most revisits of a workspace that wait. */
+export const MOST_WAITING = 1000
 const MOST_DAYS = 365
 /** The most days of a schedule: one revisit stays for an owner who asks. */
 const MOST_TIMES = MOST_REVISITS - 1
@@ -58,7 +60,8 @@ export function createRevisits({ storage, now }: RevisitsOptions) {
   return {
     /**
      * Asks for a revisit, for an owner of the claim's workspace. One that waits already is joined.
-     * @throws ServiceError `not_found`; `conflict` for a claim that cannot be looked at again, or was often enough
+     * @throws ServiceError `not_found`; `conflict` for a claim that cannot be looked at again, or was often enough; `too_many`
+     * while too many of the workspace wait
      */
     async ask(workspaceId: string, claimId: string, by: Acting): Promise<ShownRevisit> {
       if (!(await storage.read.claims.byId(workspaceId, claimId)))
@@ -67,6 +70,11 @@ export function createRevisits({ storage, now }: RevisitsOptions) {
         const claim = await lock(tx, claimId)
         if (!claim) throw new ServiceError('conflict', NOT_THERE)
         const before = await tx.revisits.ofClaim(claimId)
+        const isJoined = before.some(({ result }) => result === null)
+        if (!isJoined && (await tx.revisits.waiting(workspaceId, MOST_WAITING)) >= MOST_WAITING)
+          throw new ServiceError('too_many', `${MOST_WAITING} revisits of this workspace wait`, {
+            retryAfterMs: 60_000,
+          })
         const revisit = await add(tx, claim, 'owner', before)
         if (!revisit)
           throw new ServiceError(

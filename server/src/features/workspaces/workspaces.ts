@@ -107,6 +107,7 @@ export async function deleteWorkspace(tx: Writes, id: string, now: () => Instant
   await tx.allowedOrigins.set(id, [], at)
   await tx.holders.removeDomain(id)
   await tx.agentWatch.endSilence(id)
+  await tx.revisits.removeWaiting(id)
   await tx.webhooks.removeTargets(
     (await tx.webhooks.targets(id)).map((target) => target.id),
     at,
