@@ -50,6 +50,8 @@ t.test('a claim ends with the exit code of its verdict', async (t) => {
   t.match(queued.stdout, /claimcheck claims watch clm_/)
   const again = await run(...CLAIM, '--param', 'see=absent', '--id', 'same', '--wait', '1')
   t.match(again, { code: 7, stdout: /submitted before, under the same id/ })
+  const taken = await run(...CLAIM, '--param', 'see=absent', '--agent', 'merge-gate', '--id', 'same', '--wait', '1')
+  t.match(taken, { code: 1, stderr: /The id same is that of another claim, clm_/ }, 'an id that another agent took')
 
   const { status } = { status: JSON.parse((await run(...CLAIM, '--param', 'see:="present"', '--json')).stdout) }
   t.match(status, { state: 'decided', verdict: 'verified', agent_id: 'command-line', created: true })

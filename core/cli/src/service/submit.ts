@@ -1,5 +1,6 @@
 /** Submits a claim, and waits for its verdict where that is asked for. */
 import { type ClaimStatus, type NewClaim, TimeoutError } from '@claimcheck/client'
+import { CommandError } from '@claimcheck/command-line/errors'
 import { paintFor } from '../verify/style.ts'
 import type { Access } from './access.ts'
 import { claimLines, exitCodeOf } from './claim-words.ts'
@@ -16,10 +17,20 @@ export interface Submitted {
 export async function submitClaim(access: Access, claim: NewClaim, waitMs: number | undefined): Promise<Submitted> {
   const client = clientOf(access)
   const submitted = await asking(client.submit(claim))
+  if (!submitted.created && isAnother(submitted, claim)) {
+    const detail = `The id ${claim.client_claim_id} is that of another claim, ${submitted.claim_id}: take another id.`
+    throw new CommandError('refused', detail)
+  }
   const status = waitMs === undefined ? submitted : await waited(client, submitted, waitMs)
   const lines = claimLines(status, access.url, paintFor(process.stdout))
   const again = submitted.created ? [] : ['  it was submitted before, under the same id']
   return { status, exitCode: exitCodeOf(status), lines: [...lines, ...again] }
+}
+
+/** Tells whether an earlier claim of the same id is another one: an agent may have taken an id that it foresaw, for what it can get verified. */
+function isAnother(earlier: ClaimStatus, claim: NewClaim): boolean {
+  const isOtherAgent = claim.agent_id !== undefined && earlier.agent_id !== claim.agent_id
+  return isOtherAgent || earlier.action !== claim.action || earlier.target !== claim.target
 }
 
 /** Waits for a claim. @returns its state when it is decided, the time is up, or the command is stopped */
