@@ -17,6 +17,7 @@ const NAMED_IN = [
   'storage/open.ts',
   'config/database-url.ts',
   'features/site/docs/contents.ts',
+  'features/site/docs/search-index.ts',
   'storage/use.ts',
   'features/log/durability-warnings.ts',
   'outbound/databases.ts',
