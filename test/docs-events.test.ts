@@ -33,7 +33,7 @@ for (const { language, text, line } of blocks.filter(({ language }) => language 
     const filled = text.replaceAll('http://localhost:8080', installation.url)
     const [program, ...args] = await commandOf(t, language, filled)
     const child = spawn(program, args, {
-      env: { ...process.env, KEY: client.key },
+      env: { ...process.env, KEY: client.key, PYTHONPATH: resolve('core/python'), PYTHONDONTWRITEBYTECODE: '1' },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     t.teardown(() => child.kill('SIGKILL'))
