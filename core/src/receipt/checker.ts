@@ -6,16 +6,14 @@ import {
   checkAnchor,
   type ReadConsistency,
 } from '../anchor/checker.ts'
-import { fromBase64url, utf8 } from '../encoding.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import { treeHasher, verifyInclusion } from '../log/merkle.ts'
 import { type KeySet, keyInUse, type PublishedKey } from '../signing/key-set.ts'
 import { DOMAINS, verifySignature } from '../signing/message.ts'
 import { formatInstant, parseInstant } from '../time.ts'
 import type { VerdictValue } from '../verdict.ts'
 import { digestOf } from './digest.ts'
-import { canonicalize } from './jcs.ts'
-import { isAnchoredProof, isChangeEntry, isInclusion, isReceipt } from './schema.ts'
+import { checkInclusion } from './inclusion.ts'
+import { isAnchoredProof, isChangeEntry, isReceipt } from './schema.ts'
 import { integerJson, parseStrictJson, type StrictJson } from './strict-json.ts'
 
 export interface CheckOptions {
@@ -151,23 +149,6 @@ function hasItsDigest(claim: JsonValue | undefined): boolean {
   if (!isJsonObject(claim)) return false
   const { claim_digest, ...digested } = claim
   return claim_digest === digestOf(digested)
-}
-
-/** Tells whether the entry is in the tree with the proof's root. An anchor or a signed tree head proves that this is the log's root. */
-function checkInclusion({ body, signature, proof }: JsonObject): boolean | 'absent' {
-  if (proof === undefined) return 'absent'
-  if (body === undefined || signature === undefined || !isInclusion(proof)) return false
-  const hasher = treeHasher()
-  return verifyInclusion(
-    {
-      leafIndex: proof.leaf_index,
-      treeSize: proof.tree_size,
-      leafHash: hasher.leaf(utf8(canonicalize({ body, signature }))),
-      rootHash: fromBase64url(proof.root_hash)!,
-      path: proof.inclusion.map((hash) => fromBase64url(hash)!),
-    },
-    hasher,
-  )
 }
 
 function checkPolicy(policy: JsonValue | undefined, pipeline: string | undefined): boolean | 'not_checked' {

@@ -5,15 +5,12 @@
  * another form and a signing domain of its own, so each check of a checker that does not know it fails: none takes it for a receipt. It names no
  * agent, target or content: there is nothing in it to blame by, and nothing to erase.
  */
-import { fromBase64url, utf8 } from '../encoding.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import { treeHasher, verifyInclusion } from '../log/merkle.ts'
+import { isJsonObject, type JsonValue } from '../json.ts'
 import { type KeySet, keyInUse } from '../signing/key-set.ts'
 import { DOMAINS, type Signature, verifySignature } from '../signing/message.ts'
 import { formatInstant, parseInstant } from '../time.ts'
 import type { DecidedClaim, Proof, WireVerifier } from './body.ts'
-import { canonicalize } from './jcs.ts'
-import { isInclusion } from './schema.ts'
+import { checkInclusion } from './inclusion.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 export const FINDING_VERSION = 'claimcheck-finding/1'
@@ -129,20 +126,4 @@ function readFinding(text: string): Finding | undefined {
   } catch {
     return undefined
   }
-}
-
-function checkInclusion({ body, signature, proof }: Finding): boolean | 'absent' {
-  if (proof === undefined) return 'absent'
-  if (!isInclusion(proof as JsonObject)) return false
-  const hasher = treeHasher()
-  return verifyInclusion(
-    {
-      leafIndex: proof.leaf_index,
-      treeSize: proof.tree_size,
-      leafHash: hasher.leaf(utf8(canonicalize({ body, signature }))),
-      rootHash: fromBase64url(proof.root_hash)!,
-      path: proof.inclusion.map((hash) => fromBase64url(hash)!),
-    },
-    hasher,
-  )
 }
