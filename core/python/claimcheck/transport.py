@@ -6,7 +6,7 @@ import http.client
 import re
 import urllib.error
 import urllib.request
-from typing import Iterator, Optional
+from typing import Any, Iterator, Optional
 from urllib.parse import urlsplit
 
 from .errors import ConnectionFailed, UnexpectedAnswer, error_of
@@ -57,6 +57,15 @@ def authorization(key: str) -> str:
     return f"Bearer {key}"
 
 
+def _open(base: str, asked: urllib.request.Request, timeout: float) -> Any:
+    """The answer, whatever its status. Raises OSError and http.client.HTTPException."""
+    opener = _opener_on_this_machine if _is_loopback(urlsplit(base).hostname) else _opener
+    try:
+        return opener.open(asked, timeout=timeout)
+    except urllib.error.HTTPError as error:
+        return error
+
+
 def send(base: str, key: Optional[str], request: Request, timeout: float, tree_head: Optional[str] = None) -> Response:
     """Raises ConnectionFailed. ``timeout`` is in seconds, of each wait for the network."""
     body = None if request.body is None else request.body.encode()
@@ -68,13 +77,8 @@ def send(base: str, key: Optional[str], request: Request, timeout: float, tree_h
         if tree_head is not None:
             typed[TREE_HEAD] = tree_head
     asked = urllib.request.Request(base + request.path, data=body, headers=typed, method=request.method)
-    opener = _opener_on_this_machine if _is_loopback(urlsplit(base).hostname) else _opener
     try:
-        try:
-            answer = opener.open(asked, timeout=timeout)
-        except urllib.error.HTTPError as error:
-            answer = error
-        with answer:
+        with _open(base, asked, timeout) as answer:
             data = answer.read(_MOST_BYTES + 1)
             if len(data) > _MOST_BYTES:
                 raise UnexpectedAnswer(f"{request.method} {request.path}: the answer is too large")
@@ -103,13 +107,8 @@ def lines(base: str, key: Optional[str], path: str, last: Optional[str]) -> Iter
     if last is not None:
         typed["last-event-id"] = last
     asked = urllib.request.Request(base + path, headers=typed)
-    opener = _opener_on_this_machine if _is_loopback(urlsplit(base).hostname) else _opener
     try:
-        try:
-            answer = opener.open(asked, timeout=_SILENCE)
-        except urllib.error.HTTPError as error:
-            answer = error
-        with answer:
+        with _open(base, asked, _SILENCE) as answer:
             if answer.status >= 400:
                 named = {name.lower(): value for name, value in answer.headers.items()}
                 raise error_of(answer.status, answer.read(_MOST_BYTES).decode("utf-8", "replace"), retry_after(named))
