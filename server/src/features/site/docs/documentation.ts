@@ -33,8 +33,6 @@ interface Source {
 /** The address of the service in the files of the repository. */
 const EXAMPLE_ADDRESS = 'http://localhost:8080'
 
-const API_KEYWORDS = 'rest, endpoints, pagination, cursor, openapi, http, curl'
-
 const ACTIONS = 'server/docs/actions'
 
 /**
@@ -86,7 +84,7 @@ export function readDocumentation({
       (source): DocsPage => ({
         path: source.path,
         href: docsHref(source.path),
-        keywords: source.path === 'api' ? API_KEYWORDS : (source.keywords ?? ''),
+        keywords: source.keywords ?? '',
         ...renderMarkdown(source.text, (link) => hrefOf(source, link, paths)),
       }),
     ),

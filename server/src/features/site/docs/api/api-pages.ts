@@ -49,6 +49,9 @@ const ABOUT: Readonly<Record<string, string>> = {
   Health: 'For load balancers and monitoring.',
 }
 
+/** Words by which people search for the reference. */
+const KEYWORDS = 'rest, endpoints, pagination, cursor, openapi, http, curl'
+
 // Pages link to one another as files next to those of the repository.
 const FOLDER = 'server/docs/api'
 
@@ -63,7 +66,7 @@ export function apiPages(openApi: OpenApi, origin: string) {
   const byTag = tags.map((tag) => ({ tag, endpoints: endpoints.filter(({ tags: [own] }) => own === tag) }))
   const filled = byTag.filter(({ endpoints }) => endpoints.length > 0)
   return [
-    { path: 'api', file: `${FOLDER}/README.md`, text: overview(filled, origin) },
+    { path: 'api', file: `${FOLDER}/README.md`, keywords: KEYWORDS, text: overview(filled, origin) },
     ...filled.map(({ tag, endpoints }) => ({
       path: `api/${slugOf(tag)}`,
       file: `${FOLDER}/${slugOf(tag)}.md`,
