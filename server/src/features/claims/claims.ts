@@ -274,7 +274,9 @@ export function createClaimService({
     submit,
     async get(workspaceId: string, claimId: string): Promise<ClaimStatus | undefined> {
       const row = await read.claims.byId(workspaceId, claimId)
-      return row && { ...(await statusOf(row)), revisits: await revisitsOf(row) }
+      if (!row) return undefined
+      const [status, revisits] = await Promise.all([statusOf(row), revisitsOf(row)])
+      return { ...status, revisits }
     },
     /** Reads these claims of any workspace, by their ids. */
     async statuses(claimIds: readonly string[]): Promise<ReadonlyMap<string, ClaimStatus>> {
