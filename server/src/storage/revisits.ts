@@ -160,7 +160,7 @@ export function revisitWrites(db: Db) {
     },
     /** Sets the days of a workspace. A new one begins with the claims that come of age from now on; one that it had goes on. */
     async setDays(workspaceId: string, days: readonly number[], startOf: (days: number) => Instant): Promise<void> {
-      const kept = `DELETE FROM revisit_schedules WHERE workspace_id = ? AND days NOT IN (${days.map(() => '?').join(', ') || 'NULL'})`
+      const kept = `DELETE FROM revisit_schedules WHERE workspace_id = ? AND days NOT IN (${days.map(() => '?').join(', ')})`
       if (days.length === 0) await db.query('DELETE FROM revisit_schedules WHERE workspace_id = ?', [workspaceId])
       else await db.query(kept, [workspaceId, ...days])
       const rows = days.map((days) => ({ workspaceId, days, submittedAt: startOf(days), claimId: '' }))

@@ -9,6 +9,7 @@ import {
   type Instant,
   isRead,
   nextCheck,
+  REVISIT_RESULTS,
   type RevisitCase,
   type RevisitFinding,
   revisitCase,
@@ -63,8 +64,6 @@ const MOST_A_MINUTE = 20
 /** The time after which a revisit ends that could not begin, or could not go on: longer than one takes with the oldest answers. */
 const STALE_MS = 2 * DAY_MS
 
-const RESULTS = ['still_so', 'changed', 'cannot_be_told'] as const
-
 /** A revisit with its claim, and the question that its looks answer. */
 interface Revisit {
   readonly row: RevisitRow
@@ -76,7 +75,12 @@ export function createRevisitWorker(parts: RevisitWorkerOptions): Worker {
   const { storage, revisits, findingLog, registry, checkRunner, admission, logGuard, clock, counters, now, logger } =
     parts
   const { checks: settings } = parts.config
-  const { inc } = parts.meters.counterOf('revisits_total', 'Looks at decided claims, by result', 'result', RESULTS)
+  const { inc } = parts.meters.counterOf(
+    'revisits_total',
+    'Looks at decided claims, by result',
+    'result',
+    REVISIT_RESULTS,
+  )
   const running = new Set<Promise<void>>()
 
   /** Makes a check of a claim with these times and this history; undefined when the clock changed meanwhile, or there is no room for it. */

@@ -22,7 +22,7 @@ const CLAIMS_A_BATCH = 200
 export function createRevisitSchedule({ storage, revisits, clock, now, logger }: ScheduleParts): Loop {
   const lease = createLease('revisits', { storage })
 
-  /** Asks for the next claims of a schedule. False: there are no more. */
+  /** Asks for the next claims of a schedule, and returns how far it has come; undefined where there are no more. */
   async function askNext(schedule: RevisitScheduleRow): Promise<RevisitScheduleRow | undefined> {
     const { workspaceId, days } = schedule
     const claims = await storage.read.revisits.submitted(workspaceId, schedule, now() - days * DAY_MS, CLAIMS_A_BATCH)
