@@ -28,7 +28,7 @@ class Refused extends Error {
 type Ask = (method: string, path: string, body?: object, mostBytes?: number) => Promise<unknown>
 type Call = Sending['call']
 
-/** What a report is sent with: the address of the API, and what its owner granted. */
+/** The access by which a report is sent: the address of the API, and what its owner granted. */
 export interface ReportAccess {
   readonly url: string
   readonly credential: string
@@ -231,18 +231,19 @@ function asking({ url }: ReportAccess, own: Headers, at: Instant, call: Call): A
 
 /** By https://docs.github.com/apps: a token for one repository, for an hour. It is asked for anew, and kept nowhere. */
 async function authorizeApp(
-  { url, credential, report: { app, comments } }: ReportAccess,
+  access: ReportAccess,
   repository: string | undefined,
   at: Instant,
   call: Call,
 ): Promise<Headers> {
+  const { app, comments } = access.report
   const seconds = Math.floor(at / 1000)
-  const key = await signingKey(credential)
+  const key = await signingKey(access.credential)
   // The host's clock may be behind, and takes no more than ten minutes.
   const jwt = await signJwt(key, undefined, { iss: app!.id, iat: seconds - 240, exp: seconds + 300 })
   const asApp = headers(GITHUB, `Bearer ${jwt}`)
   if (repository === undefined) return asApp
-  const ask = asking({ url, credential, report: { app, comments } }, asApp, at, call)
+  const ask = asking(access, asApp, at, call)
   const permissions = { checks: 'write', ...(comments && { pull_requests: 'write' }) }
   const given = await ask('POST', `/app/installations/${app!.installation}/access_tokens`, {
     repositories: [repository.slice(repository.indexOf('/') + 1)],
