@@ -30,7 +30,7 @@ const repository = await gitea.createRepository('acme/app', { createdAt: Date.no
 const sha = await repository.commit()
 await repository.push('main', sha)
 gitea.addToken({ token: TOKEN, repositories: [repository] })
-/** What was posted, oldest first. */
+/** The posted reports, oldest first. */
 const posted: { readonly path: string; readonly body: Record<string, string> }[] = []
 
 /** The stand-in, with what it lacks: an account that asks who it is, and posts statuses. */

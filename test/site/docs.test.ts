@@ -174,7 +174,7 @@ t.test('the search has every page, and names with underscores', async (t) => {
   t.strictSame((await search()).find('xyzzy plugh'), [])
 })
 
-/** What people type, and the pages of which one is the first answer. */
+/** Questions that people type, and the pages of which one is the first answer. */
 const QUESTIONS = {
   'how do I revoke a key': 'keys commands console',
   nginx: 'proxy',

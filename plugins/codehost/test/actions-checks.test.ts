@@ -356,7 +356,7 @@ const ALL: readonly Row<FoundChecks>[] = [
     { checks: [check(), posted({ name: 'scan', outcome: 'failed', passedBefore: false })] },
     differing('sha', LOG),
   ),
-  // Of one of our own reports, the host does not tell who posted it.
+  // The host does not tell who posted one of our own reports.
   row(
     'what may be our own report founds no green',
     { checks: [ours()] },

@@ -96,9 +96,9 @@ const WORLDS: readonly (readonly [host: string, start: (t: Test) => Promise<Worl
 ]
 
 const GREEN = { kind: 'present', differs: [] } as const
-/** What was looked for has not been there since the claim. */
+/** The outcome has not been there since the claim. */
 const BLAMED = { stays: [], mark: undefined }
-/** What is red may have been green: it blames nobody. */
+/** A red check may have been green: it blames nobody. */
 const MAY_HAVE_BEEN = { mark: 'may_have_been' }
 
 for (const [host, start] of WORLDS) {

@@ -9,7 +9,7 @@ import { pathsIn } from '../../web/console-paths.ts'
 import { failureInWords } from '../../web/failures.ts'
 import { publicPaths } from '../../web/paths.ts'
 
-/** What an alert says, before it takes the form of one service. */
+/** The content of an alert, before it takes the form of one service. */
 interface Alert {
   /** A sentence of ours. */
   readonly title: string
@@ -73,7 +73,7 @@ function alertOf({ type, data }: wire.Event, workspaceId: string, own: string): 
       ]
       return {
         title: `Claim ${verdict}. ${VERDICT_WORDS[verdict!]}${reason}`,
-        // What was erased has no words.
+        // Erased claims have no words.
         facts: facts.filter(([, words]) => words !== '').map(([name, words]) => byOthers(name, words)),
         link: { text: 'Open the receipt', url: own + publicPaths.receipt(receipt_id!) },
       }

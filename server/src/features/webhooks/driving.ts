@@ -22,7 +22,7 @@ export interface Leased {
   readonly joined: readonly DeliveryRow[]
 }
 
-/** What one message tells. */
+/** The deliveries that one message tells. */
 interface Led extends Leased {
   /** The number of deliveries joined to the first one that have something to tell. */
   readonly more: number
@@ -51,7 +51,7 @@ const LANE_MS = 1000
 /** The time that requests under way have when the host stops. What they did is unknown then, and it is sent again. */
 const LAST_REQUESTS_MS = 3000
 
-/** What is told with a delivery that is told alone. */
+/** The company of a delivery that is told alone. */
 const ALONE: Pick<Led, 'joined' | 'more'> = { joined: [], more: 0 }
 
 type EventOf = (row: DeliveryRow) => wire.Event | undefined

@@ -1,4 +1,4 @@
-/** What makes claims like one another: the same agent, action and verdict. */
+/** The likeness of claims: they have the same agent, action and verdict. */
 import { createHmac } from 'node:crypto'
 import type { ClaimTraits } from '../../storage/webhooks.ts'
 

@@ -88,7 +88,7 @@ async function addLikeness(db: MigrationDb): Promise<void> {
   await db.schema.alterTable('webhook_deliveries', (table) => {
     table.text('likeness')
   })
-  // With the state: rounds look among those that wait, and not among all that were told in a month.
+  // The state is in it, so that rounds look among those that wait, and not among all that were told in a month.
   await db.raw(
     'CREATE INDEX webhook_deliveries_likeness ON webhook_deliveries (target_id, likeness, state, due_at) WHERE likeness IS NOT NULL',
   )

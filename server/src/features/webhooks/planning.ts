@@ -18,7 +18,7 @@ export interface Plan {
   readonly from: number
   readonly to: number
   readonly events: readonly EventRow[]
-  /** What is known of the claims among them, by their ids. */
+  /** The traits of the claims among them, by their ids. */
   readonly traits: ReadonlyMap<string, ClaimTraits>
 }
 

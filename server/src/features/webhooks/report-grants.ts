@@ -1,4 +1,4 @@
-/** What owners grant for reports on commits: at which host, in which repositories, and by which credentials. */
+/** The grants of owners for reports on commits: at which host, in which repositories, and by which credentials. */
 import { ServiceError } from '../../base/errors.ts'
 import type { ReportFormat, ReportGrant } from '../../storage/webhooks.ts'
 import type { ConnectionRow } from '../../storage/workspaces.ts'

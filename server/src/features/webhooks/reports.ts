@@ -16,7 +16,7 @@ const MOST = 20
 /** The first line of our comment, by which it is found again. Hosts do not show it. */
 export const MARKER = '<!-- claimcheck: the claims about this pull request -->'
 
-/** What is reported of one claim. */
+/** The report of one claim. */
 export interface Report {
   readonly sha: string
   /** The number of the pull request that the claim names. */

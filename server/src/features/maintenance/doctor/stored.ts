@@ -40,7 +40,7 @@ export interface StoredCheck {
   readonly record: CheckRecord | undefined
 }
 
-/** What a signed head determines for its leaves. */
+/** The bounds that a signed head sets for its leaves. */
 export interface HeadBounds {
   /** The key that signed the head; undefined when it is unknown. */
   readonly keyId: string | undefined
