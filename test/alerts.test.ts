@@ -13,8 +13,9 @@ import { metricsIn, RULES_FILE, readFaults, readRules } from './support/alerts.t
 import { backUpStopped } from './support/backup.ts'
 import { createDatabase } from './support/database.ts'
 import { IS_THOROUGH } from './support/extent.ts'
+import { freePort } from './support/free-port.ts'
 import { Installation, type InstallationOptions } from './support/installation.ts'
-import { freePort, startPostgres } from './support/postgres.ts'
+import { startPostgres } from './support/postgres.ts'
 import {
   PROMTOOL,
   type Prometheus,

@@ -7,8 +7,8 @@ import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { afterFile } from './support/after-file.ts'
 import { type Outcome, runProgram } from './support/command.ts'
+import { freePort } from './support/free-port.ts'
 import { pluginChecking } from './support/plugin-package.ts'
-import { freePort } from './support/postgres.ts'
 import { serving } from './support/serving.ts'
 
 const PROGRAM = resolve('core/plugin-tools/bin/claimcheck-plugin.js')

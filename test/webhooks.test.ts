@@ -3,7 +3,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
@@ -13,6 +12,7 @@ import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { serve } from '../server/test/support/loopback.ts'
 import { readPage } from './docs/markdown.ts'
+import { freePort } from './support/free-port.ts'
 import { sharedInstallation } from './support/installation.ts'
 import { Receiver } from './support/receiver.ts'
 
@@ -208,15 +208,6 @@ for (const [language, prepare] of Object.entries(PROGRAMS)) {
 }
 
 const BY = { actor: { kind: 'command', id: 'test' }, address: null } as const
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
-}
 
 /** Sends a body until the program listens. */
 async function untilAnswered(url: string, headers: Readonly<Record<string, string>>): Promise<number> {

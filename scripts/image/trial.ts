@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import { Agent } from '../../test/destinations/agent.ts'
 import { GitServer } from '../../test/destinations/git-server.ts'
-import { freePort } from '../../test/support/postgres.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import type { Engine } from './engine.ts'
 
 const NAME = 'claimcheck-image-trial'

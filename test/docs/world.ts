@@ -8,7 +8,7 @@ import { startGitHub } from '../destinations/forge/github.ts'
 import type { StandIn } from '../destinations/forge/stand-in.ts'
 import { GitServer } from '../destinations/git-server.ts'
 import { createDatabase, type Database } from '../support/database.ts'
-import { freePort } from '../support/postgres.ts'
+import { freePort } from '../support/free-port.ts'
 import { PageShell } from './page-shell.ts'
 
 /** What `npm start` and the commands find in a checkout. */

@@ -11,7 +11,7 @@ import t, { type Test } from 'tap'
 import { CLAIMCHECK } from '../support/command.ts'
 import { createDatabase } from '../support/database.ts'
 import { LONG } from '../support/extent.ts'
-import { freePort } from '../support/postgres.ts'
+import { freePort } from '../support/free-port.ts'
 import { CANNOT_MOUNT, fill, mountSmallDisk } from '../support/small-disk.ts'
 
 const AWAY_MS = 400

@@ -12,8 +12,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { CLAIMCHECK } from '../support/command.ts'
+import { freePort } from '../support/free-port.ts'
 import { minuteWithRoom } from '../support/minute.ts'
-import { freePort, startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/postgres.ts'
 
 const NETWORK = 20
 const STARTS_WITHIN_MS = 15_000

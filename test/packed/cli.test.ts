@@ -9,9 +9,9 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
+import { freePort } from '../support/free-port.ts'
 import { sharedInstallation } from '../support/installation.ts'
 import { call, claimOf } from '../support/mcp.ts'
-import { freePort } from '../support/postgres.ts'
 import { packAll } from './installed.ts'
 
 const execute = promisify(execFile)

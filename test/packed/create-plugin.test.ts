@@ -11,8 +11,8 @@ import t from 'tap'
 import { readPage } from '../docs/markdown.ts'
 import { afterFile } from '../support/after-file.ts'
 import { runClaimcheck } from '../support/command.ts'
+import { freePort } from '../support/free-port.ts'
 import { Installation } from '../support/installation.ts'
-import { freePort } from '../support/postgres.ts'
 import { packAll } from './installed.ts'
 
 const execute = promisify(execFile)

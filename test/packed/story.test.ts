@@ -9,7 +9,7 @@ import { launchBrowser, openPage } from '../browser/browser.ts'
 import { Agent } from '../destinations/agent.ts'
 import { GitServer } from '../destinations/git-server.ts'
 import { runProgram } from '../support/command.ts'
-import { freePort } from '../support/postgres.ts'
+import { freePort } from '../support/free-port.ts'
 import { startProgram } from '../support/program.ts'
 import { installPacked } from './installed.ts'
 

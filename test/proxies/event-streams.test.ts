@@ -3,8 +3,8 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { createDatabase } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
 import { type Host, Installation } from '../support/installation.ts'
-import { freePort } from '../support/postgres.ts'
 import { NAME, PROXIES, RunningProxy } from './proxy.ts'
 
 const RETRY_MS = 100

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Authority } from '../destinations/certificates.ts'
-import { freePort } from '../support/postgres.ts'
+import { freePort } from '../support/free-port.ts'
 import { findProgram } from '../support/programs.ts'
 
 export const NAME = 'claimcheck.example.com'

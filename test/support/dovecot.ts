@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { freePort } from './postgres.ts'
+import { freePort } from './free-port.ts'
 import { findProgram } from './programs.ts'
 
 export interface Dovecot {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createConnection } from 'mysql2/promise'
-import { freePort } from './postgres.ts'
+import { freePort } from './free-port.ts'
 import { findProgram } from './programs.ts'
 
 const run = promisify(execFile)

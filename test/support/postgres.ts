@@ -3,10 +3,10 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { appendFile, chown, mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { freePort } from './free-port.ts'
 import { findPrograms, serverUser } from './postgres-programs.ts'
 
 const run = promisify(execFile)
@@ -140,13 +140,4 @@ export function sharedPostgresUrl(): Promise<string> {
 function release(child: ChildProcess): void {
   child.unref()
   ;(child.stdin as unknown as { unref(): void }).unref()
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }

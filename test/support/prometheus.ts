@@ -5,7 +5,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { freePort } from './postgres.ts'
+import { freePort } from './free-port.ts'
 import { findProgram } from './programs.ts'
 
 const PROMETHEUS = findProgram('prometheus')

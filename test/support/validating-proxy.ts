@@ -2,11 +2,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { freePort } from './free-port.ts'
 
 const PRISM = resolve('test/tools/openapi/node_modules/@stoplight/prism-cli/dist/index.js')
 const START_MS = 30_000
@@ -50,13 +49,4 @@ export async function startValidatingProxy(host: string): Promise<ValidatingProx
 interface Violation {
   readonly location: readonly string[]
   readonly message: string
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Authority } from '../../../test/destinations/certificates.ts'
 import { Front } from '../../../test/destinations/front.ts'
+import { freePort } from '../../../test/support/free-port.ts'
 
 export const OCI_IMAGE = 'application/vnd.oci.image.manifest.v1+json'
 export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json'
@@ -148,15 +149,6 @@ export class DockerRegistry {
     }
     await send('PUT', `/v2/${name}/manifests/${reference}`, content.text, content.type)
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 interface Access {

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { freePort } from '../../../test/support/postgres.ts'
+import { freePort } from '../../../test/support/free-port.ts'
 import { sendSigned } from './signature.ts'
 
 export const PROGRAMS = ['account', 'container', 'object', 'proxy'].map((kind) => `swift-${kind}-server`)
@@ -110,7 +110,7 @@ export class Swift {
     return sendSigned(KEYS.admin, REGION, method, this.url + path, { body, headers })
   }
 
-  /** As `send`. @throws Error for a refusal */
+  /** Sends a request that has to succeed. @throws Error for a refusal */
   async done(...request: Parameters<Swift['send']>): Promise<Response> {
     const response = await this.send(...request)
     if (!response.ok) throw new Error(`${request[0]} ${request[1]}: ${response.status} ${await response.text()}`)

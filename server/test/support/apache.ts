@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { freePort, startServer, temporaryFolder } from './service-process.ts'
+import { freePort } from '../../../test/support/free-port.ts'
+import { startServer, temporaryFolder } from './service-process.ts'
 
 const MODULES = '/usr/lib/apache2/modules'
 const NAMES = ['mpm_event', 'authz_core', 'dav', 'dav_fs', 'mime', 'dir']

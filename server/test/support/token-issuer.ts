@@ -3,8 +3,9 @@ import { createHash, randomUUID, sign } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { freePort } from '../../../test/support/free-port.ts'
 import { INNER, serve } from './loopback.ts'
-import { freePort, startServer, temporaryFolder } from './service-process.ts'
+import { startServer, temporaryFolder } from './service-process.ts'
 
 interface Access {
   readonly type: string

@@ -2,9 +2,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../../../../test/support/free-port.ts'
 import { AUDITOR, AUDITOR_PASSWORD, OWNER, PASSWORD } from './caldav-server.ts'
 
 const PROGRAM = 'radicale'
@@ -67,13 +67,4 @@ async function listening(url: string, child: ChildProcess): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, WAIT_MS))
   }
   throw new Error('radicale does not answer')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { freePort } from '../../../../test/support/postgres.ts'
+import { freePort } from '../../../../test/support/free-port.ts'
 import { findPrograms, serverUser } from '../../../../test/support/postgres-programs.ts'
 import type { ServerClock } from './clock.ts'
 

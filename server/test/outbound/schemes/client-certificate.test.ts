@@ -9,10 +9,11 @@ import { join } from 'node:path'
 import { rootCertificates, type TLSSocket } from 'node:tls'
 import { bearer, credential, header } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'
+import { freePort } from '../../../../test/support/free-port.ts'
 import { findProgram } from '../../../../test/support/programs.ts'
 import { longKey } from '../../support/long-key.ts'
 import { AUTHORITY, code, INNER, OTHER, serve } from '../../support/loopback.ts'
-import { freePort, startServer, temporaryFolder } from '../../support/service-process.ts'
+import { startServer, temporaryFolder } from '../../support/service-process.ts'
 import { spendingAt } from '../../support/spending.ts'
 
 function through(
